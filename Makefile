@@ -1,0 +1,36 @@
+# Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench lint lock clean
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(READY) ## Two real Kafka clusters and a mirror between them (ONCE=1: mirror a known set, compare, exit)
+	$(BIN)/heliograph demo $(if $(ONCE),--once)
+
+test: $(READY) ## All tests, on real brokers and real Spark
+	$(BIN)/pytest $(ARGS)
+
+bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=--quick to try it)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lint: $(READY) ## ruff, mypy --strict and the layer contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lock: ## Resolve the dependencies anew into requirements.lock
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
+		--group dev pyproject.toml --output-file requirements.lock
+
+clean: ## Remove the environment; the per-user cache stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+
+$(READY): requirements.lock pyproject.toml
+	@sh scripts/setup.sh $(PYTHON)
+	@touch $@
