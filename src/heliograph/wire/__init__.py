@@ -1,0 +1,1 @@
+"""Request and response frames: a thin seam over kafka-python's classes, hot frames by hand. Pure."""

@@ -1,0 +1,92 @@
+"""The seam to kafka-python: its generated message classes encode and decode what is not hot.
+
+kafka-python calls none of this stable API, so nothing outside this module and its callers in `client/`
+names its classes' internals; `tests/unit/wire` holds the contract we rely on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import kafka.errors
+from kafka.protocol.admin import (
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    DescribeConfigsRequest,
+)
+from kafka.protocol.consumer import ListOffsetsRequest
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+from kafka.protocol.producer import InitProducerIdRequest
+
+from heliograph.errors import BrokerError, UnsupportedBroker
+
+__all__ = [
+    "ApiVersionsRequest",
+    "CreatePartitionsRequest",
+    "CreateTopicsRequest",
+    "DescribeConfigsRequest",
+    "InitProducerIdRequest",
+    "ListOffsetsRequest",
+    "MetadataRequest",
+    "Versions",
+    "broker_error",
+    "encode",
+    "error_is_retriable",
+    "pick_version",
+]
+
+#: What a broker offers: api key -> (lowest, highest version).
+Versions = Mapping[int, tuple[int, int]]
+Decode = Callable[[memoryview], Any]
+
+_API_VERSIONS_KEY = 18
+#: kafka.errors marks these as final; for a mirror that waits for its topic they are not.
+_WORTH_RETRYING = frozenset({3, 5, 6, 56, 74, 75, 76, 100})
+
+
+def pick_version(name: str, api_key: int, wanted: range, offered: Versions) -> int:
+    """The newest version of an API that both sides speak."""
+    low, high = offered.get(api_key, (0, -1))
+    version = min(high, wanted[-1])
+    if version < max(low, wanted[0]):
+        raise UnsupportedBroker(
+            f"{name}: this client speaks versions {wanted[0]} to {wanted[-1]}, the broker "
+            + (f"{low} to {high}" if high >= 0 else "none")
+            + "; Kafka 2.3 or newer is needed"
+        )
+    return version
+
+
+def encode(
+    request: Any, offered: Versions, correlation_id: int, client_id: str
+) -> tuple[bytes, Decode]:
+    """A framed request in the newest common version, and the decoder of its response's frame."""
+    version = request.API_VERSION
+    if version is None:
+        newest = request._max_version if request._max_version is not None else request.max_version
+        version = pick_version(request.name, request.API_KEY, range(newest + 1), offered)
+        request.API_VERSION = version
+    request.with_header(correlation_id=correlation_id, client_id=client_id)
+    data = bytes(request.encode(framed=True, header=True))
+    response = request.header.get_response_class()
+    # A flexible response header ends with an empty tag buffer; ApiVersions never has one, because a
+    # client must be able to read it before it knows the broker's version (KIP-511).
+    flexible = response.flexible_version_q(version) and request.API_KEY != _API_VERSIONS_KEY
+    start = 5 if flexible else 4
+
+    def decode(frame: memoryview) -> Any:
+        return response.decode(frame[start:], version=version)
+
+    return data, decode
+
+
+def error_is_retriable(code: int) -> bool:
+    return bool(kafka.errors.for_code(code).retriable) or code in _WORTH_RETRYING
+
+
+def broker_error(code: int, subject: str, detail: str | None = None) -> BrokerError:
+    """The exception for an error code, in Kafka's own words."""
+    known = kafka.errors.for_code(code)
+    name = getattr(known, "message", None) or known.__name__
+    return BrokerError(subject, code, str(name), detail or "", retriable=error_is_retriable(code))

@@ -1,0 +1,63 @@
+"""Kafka's primitive types (non-flexible encoding), as far as the hot frames need them."""
+
+from __future__ import annotations
+
+import struct
+
+from heliograph.errors import CorruptRecords
+
+I16 = struct.Struct(">h")
+I32 = struct.Struct(">i")
+I64 = struct.Struct(">q")
+
+
+def string(text: str) -> bytes:
+    """STRING: int16 length, UTF-8."""
+    data = text.encode()
+    return I16.pack(len(data)) + data
+
+
+class Reader:
+    """A cursor over a response body. Every length is checked against what is there before it is used."""
+
+    __slots__ = ("body", "position")
+
+    def __init__(self, body: memoryview) -> None:
+        self.body = body
+        self.position = 0
+
+    def i16(self) -> int:
+        return int(self.unpack(I16)[0])
+
+    def i32(self) -> int:
+        return int(self.unpack(I32)[0])
+
+    def unpack(self, layout: struct.Struct) -> tuple[int, ...]:
+        start = self.position
+        self.position = start + layout.size
+        if self.position > len(self.body):
+            raise CorruptRecords(f"response ends at byte {len(self.body)} inside a field")
+        return layout.unpack_from(self.body, start)
+
+    def take(self, size: int) -> memoryview:
+        start, end = self.position, self.position + size
+        if size < 0 or end > len(self.body):
+            raise CorruptRecords(
+                f"response: a field of {size} bytes at byte {start} does not fit into {len(self.body)}"
+            )
+        self.position = end
+        return self.body[start:end]
+
+    def string(self) -> str:
+        return str(self.take(self.i16()), "utf-8")
+
+    def nullable_string(self) -> str | None:
+        size = self.i16()
+        return None if size < 0 else str(self.take(size), "utf-8")
+
+    def array(self) -> range:
+        """The indices of an ARRAY; an element takes a byte at least, so the count is bounded by the body."""
+        count = self.i32()
+        if count > len(self.body) - self.position:
+            raise CorruptRecords(f"response: an array of {count} elements does not fit")
+        return range(count)
