@@ -1,0 +1,1 @@
+"""Record batches as bytes: headers, rewriting, repacking, codecs. Pure."""

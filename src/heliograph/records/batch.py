@@ -1,0 +1,168 @@
+"""Record batch headers: find batches in a fetched buffer, and make a batch ours without opening it.
+
+The layout of a magic-2 batch, big endian (`org.apache.kafka.common.record.DefaultRecordBatch`):
+
+     0 baseOffset            i64   must be 0 in a produce request; outside the checksum
+     8 batchLength           i32   bytes after this field
+    12 partitionLeaderEpoch  i32   overwritten by the broker; outside the checksum
+    16 magic                 i8    2 (the older formats also have theirs at byte 16)
+    17 crc                   u32   CRC-32C over everything from byte 21 on
+    21 attributes            i16   codec 0-2 · LogAppendTime 3 · transactional 4 · control 5
+                                   · delete horizon 6
+    23 lastOffsetDelta       i32
+    27 baseTimestamp         i64
+    35 maxTimestamp          i64
+    43 producerId            i64
+    51 producerEpoch         i16
+    53 baseSequence          i32
+    57 recordCount           i32
+    61 records
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from fastcrc import crc32
+
+from heliograph.errors import CorruptRecords
+
+HEADER = struct.Struct(">qiibIhiqqqhii")
+HEADER_BYTES = HEADER.size
+#: baseOffset and batchLength: what every format, old or new, starts with.
+PREFIX = struct.Struct(">qi")
+MAGIC_AT = 16
+ATTRIBUTES_AT = 21
+
+CODEC = 0x07
+LOG_APPEND_TIME = 0x08
+TRANSACTIONAL = 0x10
+CONTROL = 0x20
+DELETE_HORIZON = 0x40
+
+#: The smallest batchLength of magic 2 (an empty batch) and of the older formats (an empty message).
+_MIN_LENGTH = HEADER_BYTES - PREFIX.size
+_MIN_LEGACY_LENGTH = 14
+#: Sequence numbers wrap here (`DefaultRecordBatch.incrementSequence`).
+SEQUENCES = 1 << 31
+
+_ATTRIBUTES_TO_COUNT = struct.Struct(">hiqqqhi")
+_CRC = struct.Struct(">I")
+_MARKER = struct.Struct(">hh")
+_ABORT = 0
+
+
+class Header(NamedTuple):
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    record_count: int
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+
+def split(buffer: memoryview) -> Iterator[memoryview]:
+    """The whole batches (of any magic) in a fetched buffer, in order, as views into it.
+
+    A fetch may cut its last batch; the cut rest is left out, the next fetch brings it again.
+    """
+    position, size = 0, len(buffer)
+    while size - position > MAGIC_AT:
+        _, length = PREFIX.unpack_from(buffer, position)
+        smallest = _MIN_LENGTH if buffer[position + MAGIC_AT] >= 2 else _MIN_LEGACY_LENGTH
+        if length < smallest:
+            raise CorruptRecords(
+                f"record batch at byte {position} of the fetched data: batchLength {length} is "
+                f"below the minimum of {smallest}"
+            )
+        end = position + PREFIX.size + length
+        if end > size:
+            return
+        yield buffer[position:end]
+        position = end
+
+
+def read_header(batch: memoryview) -> Header:
+    return Header._make(HEADER.unpack_from(batch))
+
+
+def check_crc(batch: memoryview, header: Header) -> None:
+    """A batch that was damaged on its way or on the source's disk is never passed on."""
+    found = crc32.iscsi(batch[ATTRIBUTES_AT:])
+    if found != header.crc:
+        raise CorruptRecords(
+            f"record batch at source offset {header.base_offset}: its header says CRC-32C "
+            f"{header.crc:#010x}, its bytes give {found:#010x}"
+        )
+
+
+def rewrite(
+    batch: memoryview,
+    *,
+    producer_id: int,
+    producer_epoch: int,
+    sequence: int,
+    transactional: bool = False,
+) -> None:
+    """Make a fetched magic-2 batch acceptable to a produce request, in place.
+
+    Keeps the codec, drops every other attribute: LogAppendTime, control and delete horizon are the
+    broker's to set, and the transactional bit belongs to the writer's own transaction. Idempotent.
+    """
+    attributes, last_delta, base_ts, max_ts, _, _, _ = _ATTRIBUTES_TO_COUNT.unpack_from(
+        batch, ATTRIBUTES_AT
+    )
+    attributes = attributes & CODEC | (TRANSACTIONAL if transactional else 0)
+    _ATTRIBUTES_TO_COUNT.pack_into(
+        batch,
+        ATTRIBUTES_AT,
+        attributes,
+        last_delta,
+        base_ts,
+        max_ts,
+        producer_id,
+        producer_epoch,
+        sequence,
+    )
+    batch[0:8] = _ZERO_OFFSET
+    batch[12:16] = _NO_EPOCH
+    _CRC.pack_into(batch, 17, crc32.iscsi(batch[ATTRIBUTES_AT:]))
+
+
+_ZERO_OFFSET = bytes(8)
+_NO_EPOCH = b"\xff" * 4
+
+
+def is_abort_marker(batch: memoryview) -> bool:
+    """Whether a control batch ends its transaction by aborting it.
+
+    Control batches are never compressed and hold one record, whose key is (version i16, type i16).
+    """
+    position = HEADER_BYTES
+    position = _skip_varint(batch, position) + 1  # length, attributes
+    for _ in range(3):  # timestampDelta, offsetDelta, keyLength
+        position = _skip_varint(batch, position)
+    if position + _MARKER.size > len(batch):
+        raise CorruptRecords("control batch: its record ends before the marker's type")
+    _, marker = _MARKER.unpack_from(batch, position)
+    return bool(marker == _ABORT)
+
+
+def _skip_varint(batch: memoryview, position: int) -> int:
+    for at in range(position, min(position + 10, len(batch))):
+        if batch[at] < 0x80:
+            return at + 1
+    raise CorruptRecords("control batch: a varint has no end")

@@ -1,0 +1,89 @@
+"""One batch of magic 2 as records, for internal topics and for tests; the mirror never needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heliograph.errors import CorruptRecords
+from heliograph.records.codecs import DEFAULT_LIMIT
+from heliograph.records.framing import Section, unframe
+from heliograph.records.varint import decode_varint, decode_varlong
+
+Header = tuple[bytes, bytes | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A record as a consumer sees it. Header names are bytes: nobody checks that they are UTF-8."""
+
+    offset: int = 0
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+def decode(batch: memoryview, *, subject: str = "", limit: int = DEFAULT_LIMIT) -> list[Record]:
+    """All records of one whole batch, or CorruptRecords if a single byte is out of place."""
+    section = unframe(batch, subject=subject, limit=limit)
+    records = []
+    position = 0
+    try:
+        for _ in range(section.count):
+            record, position = _decode_record(section, position)
+            records.append(record)
+    except CorruptRecords as problem:
+        raise CorruptRecords(
+            f"{section.subject}: record {len(records)} of {section.count}: {problem}"
+        ) from problem
+    if position != len(section.data):
+        raise CorruptRecords(
+            f"{section.subject}: {section.count} records end at byte {position} of "
+            f"{len(section.data)}"
+        )
+    return records
+
+
+def _decode_record(section: Section, position: int) -> tuple[Record, int]:
+    """length | attributes i8 | timestampDelta | offsetDelta | key | value | headerCount, headers"""
+    data = section.data
+    length, position = decode_varint(data, position)
+    end = position + length
+    if length < 0 or end > len(data):
+        raise CorruptRecords(f"length {length} with {len(data) - position} bytes left")
+    timestamp_delta, position = decode_varlong(data, position + 1)
+    offset_delta, position = decode_varint(data, position)
+    key, position = _decode_bytes(data, position)
+    value, position = _decode_bytes(data, position)
+    count, position = decode_varint(data, position)
+    if count < 0:
+        raise CorruptRecords(f"{count} headers")
+    headers = []
+    for _ in range(count):
+        name, position = _decode_bytes(data, position)
+        if name is None:
+            raise CorruptRecords("a header without a name")
+        content, position = _decode_bytes(data, position)
+        headers.append((name, content))
+    if position != end:
+        raise CorruptRecords(f"length says it ends at byte {end}, its fields end at {position}")
+    timestamp = section.append_timestamp
+    if timestamp is None:
+        timestamp = section.base_timestamp + timestamp_delta
+    return Record(
+        offset=section.base_offset + offset_delta,
+        timestamp=timestamp,
+        key=key,
+        value=value,
+        headers=tuple(headers),
+    ), position
+
+
+def _decode_bytes(data: bytes, position: int) -> tuple[bytes | None, int]:
+    size, position = decode_varint(data, position)
+    if size == -1:
+        return None, position
+    end = position + size
+    if size < 0 or end > len(data):
+        raise CorruptRecords(f"a field of {size} bytes with {len(data) - position} bytes left")
+    return data[position:end], end

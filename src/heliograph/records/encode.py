@@ -1,0 +1,60 @@
+"""Records as one batch of magic 2, for offset records and for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heliograph.records.batch import TRANSACTIONAL
+from heliograph.records.codecs import NONE, compress
+from heliograph.records.decode import Record
+from heliograph.records.framing import frame
+from heliograph.records.varint import encode_varint
+
+
+def encode(
+    records: Sequence[Record],
+    *,
+    codec: int = NONE,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    sequence: int = -1,
+    transactional: bool = False,
+) -> bytearray:
+    """A batch as brokers take it: offsets 0 to n-1 whatever the records say, first time is base."""
+    if not records:
+        raise ValueError("a record batch needs at least one record")
+    base_timestamp = records[0].timestamp
+    section = b"".join(
+        encode_record(record, record.timestamp - base_timestamp, delta)
+        for delta, record in enumerate(records)
+    )
+    return frame(
+        [compress(codec, section)],
+        attributes=codec | (TRANSACTIONAL if transactional else 0),
+        count=len(records),
+        base_timestamp=base_timestamp,
+        max_timestamp=max(record.timestamp for record in records),
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        sequence=sequence,
+    )
+
+
+def encode_record(record: Record, timestamp_delta: int, offset_delta: int) -> bytes:
+    """length | attributes i8 | timestampDelta | offsetDelta | key | value | headerCount, headers"""
+    pieces = [b"\x00", encode_varint(timestamp_delta), encode_varint(offset_delta)]
+    for field in (record.key, record.value):
+        _append_bytes(pieces, field)
+    pieces.append(encode_varint(len(record.headers)))
+    for name, content in record.headers:
+        _append_bytes(pieces, name)
+        _append_bytes(pieces, content)
+    body = b"".join(pieces)
+    return encode_varint(len(body)) + body
+
+
+def _append_bytes(pieces: list[bytes], field: bytes | None) -> None:
+    if field is None:
+        pieces.append(b"\x01")  # -1
+    else:
+        pieces += encode_varint(len(field)), field
