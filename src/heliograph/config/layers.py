@@ -1,0 +1,104 @@
+"""Which of several settings holds: MM2's prefixes, laid over each other in MM2's order.
+
+Mirrors `MirrorMakerConfig` (clusterProps, workerConfig, connectorBaseConfig) and
+`MirrorConnectorConfig` (client configs) of Kafka 4.3. Nothing is parsed or checked here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from heliograph.config.client_options import is_security
+from heliograph.config.options import OPTIONS, WORKER_TOP_LEVEL_PREFIXES, Scope
+from heliograph.config.properties import PropertiesFile
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value, and the key and line where the user wrote it."""
+
+    value: str
+    key: str
+    line: int
+
+
+Settings = dict[str, Setting]
+
+_CLIENT_KIND = re.compile(r"(consumer|producer|admin)")
+
+
+def is_client_config(name: str) -> bool:
+    """CLIENT_CONFIG_DEF: what a cluster hands down to its consumers, producers and admins."""
+    return name == "bootstrap.servers" or (is_security(name) and name != "security.providers")
+
+
+class Layers:
+    """The effective settings of clusters, workers and connectors of one file."""
+
+    def __init__(self, file: PropertiesFile) -> None:
+        self._all: Settings = {
+            key: Setting(found.value, key, found.line) for key, found in file.properties.items()
+        }
+
+    def top(self) -> Settings:
+        return dict(self._all)
+
+    def cluster(self, alias: str) -> Settings:
+        """`alias.x` as x; client settings also come from the top level, where not set."""
+        own = self._below(f"{alias}.")
+        for inherited in (own, self._all):
+            for name, setting in list(inherited.items()):
+                if is_client_config(name):
+                    for derived in (f"producer.{name}", f"consumer.{name}", f"admin.{name}", name):
+                        own.setdefault(derived, setting)
+        return own
+
+    def worker(self, target: str) -> Settings:
+        """The worker belongs to the target; the top level wins where it counts at all."""
+        top = {
+            name: setting
+            for name, setting in self._all.items()
+            if name.startswith(WORKER_TOP_LEVEL_PREFIXES)
+        }
+        return self.cluster(target) | top
+
+    def connector(self, source: str, target: str) -> Settings:
+        """Top level, then both clusters, then `source->target.`; later ones win."""
+        settings = {
+            name: setting
+            for name, setting in self._all.items()
+            if (Scope.CONNECTOR, name) in OPTIONS
+            or name.startswith(("config.providers", "replication.policy"))
+        }
+        for side, alias in (("source", source), ("target", target)):
+            for name, setting in self.cluster(alias).items():
+                infix = "." if _CLIENT_KIND.match(name) else ".cluster."
+                settings[f"{side}{infix}{name}"] = setting
+        return settings | self._below(f"{source}->{target}.")
+
+    def source_consumer(self, source: str, target: str) -> Settings:
+        """The consumer of a flow, from the lowest to the highest:
+
+        source.cluster.x (client settings only) < consumer.x < source.consumer.x
+
+        `A.consumer.x` arrives as source.consumer.x, so it wins over `A->B.consumer.x`.
+        """
+        connector = self.connector(source, target)
+        lowest = {
+            name: setting
+            for name, setting in _strip(connector, "source.cluster.").items()
+            if is_client_config(name)
+        }
+        return lowest | _strip(connector, "consumer.") | _strip(connector, "source.consumer.")
+
+    def _below(self, prefix: str) -> Settings:
+        return _strip(self._all, prefix)
+
+
+def _strip(settings: Settings, prefix: str) -> Settings:
+    return {
+        name.removeprefix(prefix): setting
+        for name, setting in settings.items()
+        if name.startswith(prefix)
+    }

@@ -1,0 +1,104 @@
+"""Java .properties with the line of every key, so that a complaint can say where.
+
+The grammar is javaproperties' (`java.util.Properties.load`). As in Java the bytes are Latin-1; a
+file with other letters is reported, since Java would read them wrongly in silence. Of a key that
+stands twice, the last one holds, as in Java; that is reported, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import javaproperties
+
+from heliograph.errors import ConfigError
+
+_UTF8_BOM = "\xef\xbb\xbf"  # as Latin-1; Windows editors put it before the first key
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A value as written, escapes resolved, and the line where its key stands (from 1)."""
+
+    value: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertiesFile:
+    """All keys of a file, in the order of their first appearance."""
+
+    name: str
+    properties: dict[str, Property]
+    warnings: tuple[str, ...] = ()
+
+    def where(self, key: str) -> str:
+        return f"{self.name}:{self.properties[key].line}"
+
+
+def read_properties(path: Path) -> PropertiesFile:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: a directory; give the path of the file in it") from None
+    except PermissionError:
+        raise ConfigError(f"{path}: not readable; allow this user to read it") from None
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
+    if b"\0" in data:
+        raise ConfigError(
+            f"{path}: not a text file; expected properties (key=value lines) in Latin-1 or UTF-8"
+        )
+    return parse_properties(data.decode("latin-1"), path.name)
+
+
+def parse_properties(text: str, name: str) -> PropertiesFile:
+    """`text` holds one character per byte of the file. Equals `javaproperties.loads(text)`."""
+    properties: dict[str, Property] = {}
+    warnings: list[str] = []
+    if text.startswith(_UTF8_BOM):
+        text = text.removeprefix(_UTF8_BOM)
+        warnings.append(f"{name}:1: the byte order mark before the first key was left out")
+    for line, element in _numbered(text, name):
+        if not isinstance(element, javaproperties.KeyValue):
+            continue
+        earlier = properties.get(element.key)
+        if earlier is not None:
+            warnings.append(
+                f"{element.key}: stands twice, in {name}:{earlier.line} and {name}:{line}; "
+                f"line {line} holds"
+            )
+        if not element.source.isascii():
+            warnings.append(
+                f"{element.key}: {name}:{line} has letters beyond ASCII, read as Latin-1 as in "
+                r"Java; write them as \uXXXX"
+            )
+        properties[element.key] = Property(element.value, line)
+    return PropertiesFile(name=name, properties=properties, warnings=tuple(warnings))
+
+
+def _numbered(text: str, name: str) -> Iterator[tuple[int, javaproperties.PropertiesElement]]:
+    """The elements of the file, each with the number of its first line."""
+    line = 1
+    elements = javaproperties.parse(text)
+    while True:
+        try:
+            element = next(elements, None)
+        except javaproperties.InvalidUEscapeError as problem:
+            raise ConfigError(
+                rf"{name}:{line}: expected four hexadecimal digits after \u, "
+                f"found {problem.escape!r}; write a backslash as \\\\"
+            ) from None
+        if element is None:
+            return
+        yield line, element
+        line += _line_ends(element.source)
+
+
+def _line_ends(source: str) -> int:
+    """Line ends as Java counts them; str.splitlines would split at U+0085 and others, too."""
+    return source.replace("\r\n", "\n").replace("\r", "\n").count("\n")

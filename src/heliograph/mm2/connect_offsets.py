@@ -1,0 +1,165 @@
+r"""Source offsets as Kafka Connect keeps them in `mm2-offsets.<source>.internal`, byte for byte.
+
+    key    ["MirrorSourceConnector",{"cluster":"us","partition":0,"topic":"orders"}]
+    value  {"offset":123}          the last mirrored upstream offset; resume at 124
+           null                    reset: as if nothing had been mirrored
+
+Connect finds an offset by the exact bytes of the key. So the members stand in the order of Java's
+`HashMap`, there are no blanks, and strings are written as Jackson writes them: raw UTF-8, except
+that control characters and the halves of characters beyond the BMP become \uXXXX in upper case.
+The record's partition is murmur2 of the key, or compaction would leave two live copies.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+
+MIRROR_SOURCE_CONNECTOR = "MirrorSourceConnector"
+
+_SHORT_ESCAPES = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\b": r"\b",
+    "\t": r"\t",
+    "\n": r"\n",
+    "\f": r"\f",
+    "\r": r"\r",
+}
+_TO_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+_INT32_MAX = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOffset:
+    """How far one source partition was mirrored. `offset` None is a reset (a tombstone)."""
+
+    connector: str
+    cluster: str
+    topic: str
+    partition: int
+    offset: int | None
+
+    @property
+    def resume_at(self) -> int | None:
+        """The next upstream offset to mirror; None leaves it to `auto.offset.reset`."""
+        return None if self.offset is None or self.offset < 0 else self.offset + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherOffset:
+    """A well-formed offset of another kind of connector (checkpoint, heartbeat, a foreign one)."""
+
+    connector: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MalformedOffset:
+    """A record that Connect would not find or not understand. To be counted and passed over."""
+
+    reason: str
+
+
+def source_offset_key(connector: str, cluster: str, topic: str, partition: int) -> bytes:
+    return (
+        f'[{_string(connector)},{{"cluster":{_string(cluster)},'
+        f'"partition":{partition},"topic":{_string(topic)}}}]'
+    ).encode()
+
+
+def source_offset_value(offset: int) -> bytes:
+    """`offset` is the last mirrored one, not the next."""
+    if offset < 0:
+        raise ValueError(f"source offset: expected 0 or more, found {offset}")
+    return b'{"offset":%d}' % offset
+
+
+def read_source_offset(
+    key: bytes | None, value: bytes | None
+) -> SourceOffset | OtherOffset | MalformedOffset:
+    """Never raises: one strange record must not keep the offsets behind it from being read."""
+    try:
+        return _read(key, value)
+    except _Malformed as problem:
+        return MalformedOffset(reason=str(problem))
+
+
+class _Malformed(Exception):
+    """Carries the reason up to `read_source_offset`."""
+
+
+def _read(key: bytes | None, value: bytes | None) -> SourceOffset | OtherOffset:
+    connector, partition = _read_key(key)
+    if partition.keys() != {"cluster", "partition", "topic"}:
+        return OtherOffset(connector=connector)
+    cluster, topic, number = partition["cluster"], partition["topic"], partition["partition"]
+    if not isinstance(cluster, str) or not isinstance(topic, str):
+        raise _Malformed("key: cluster and topic must be strings")
+    if type(number) is not int or not 0 <= number <= _INT32_MAX:
+        raise _Malformed(f"key: expected a partition number, found {number!r}")
+    if key != source_offset_key(connector, cluster, topic, number):
+        raise _Malformed("key: same meaning, but not the bytes that Connect looks up")
+    offset = None if value is None else _read_value(value)
+    return SourceOffset(
+        connector=connector, cluster=cluster, topic=topic, partition=number, offset=offset
+    )
+
+
+def _read_key(key: bytes | None) -> tuple[str, dict[str, object]]:
+    if key is None:
+        raise _Malformed("key: null")
+    document = _json("key", key)
+    match document:
+        case [str() as connector, dict() as partition]:
+            return connector, partition
+        case _:
+            raise _Malformed("key: expected [connector name, {source partition}]")
+
+
+def _read_value(value: bytes) -> int:
+    document = _json("value", value)
+    offset = document.get("offset") if isinstance(document, dict) else None
+    if type(offset) is not int:
+        raise _Malformed('value: expected {"offset": number}')
+    return offset
+
+
+def _json(what: str, data: bytes) -> object:
+    try:
+        document: object = json.loads(data.decode())
+    except (ValueError, RecursionError) as problem:
+        raise _Malformed(f"{what}: not JSON in UTF-8: {problem}") from None
+    return document
+
+
+def _string(text: str) -> str:
+    return f'"{_TO_ESCAPE.sub(_escape, text)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if short := _SHORT_ESCAPES.get(character):
+        return short
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex().upper()}" for i in range(0, len(units), 2))
+
+
+def murmur2_partition(key: bytes, partitions: int) -> int:
+    """Where Kafka's default partitioner puts a record with this key."""
+    return (murmur2(key) & 0x7FFFFFFF) % partitions
+
+
+def murmur2(data: bytes) -> int:
+    """As `org.apache.kafka.common.utils.Utils.murmur2`, unsigned."""
+    multiplier, mask = 0x5BD1E995, 0xFFFFFFFF
+    digest = 0x9747B28C ^ len(data)
+    whole = len(data) & ~3
+    for position in range(0, whole, 4):
+        word = int.from_bytes(data[position : position + 4], "little") * multiplier & mask
+        word = (word ^ (word >> 24)) * multiplier & mask
+        digest = (digest * multiplier & mask) ^ word
+    if tail := data[whole:]:
+        digest = (digest ^ int.from_bytes(tail, "little")) * multiplier & mask
+    digest = (digest ^ (digest >> 13)) * multiplier & mask
+    return digest ^ (digest >> 15)

@@ -1,0 +1,40 @@
+"""Connect offset records, packed into batches for the offsets topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from heliograph.mm2.connect_offsets import (
+    murmur2_partition,
+    source_offset_key,
+    source_offset_value,
+)
+from heliograph.model import TopicPartition
+from heliograph.records.decode import Record
+from heliograph.records.encode import encode
+
+#: About 200 bytes a record: batches stay well below the default max.message.bytes of 1 MB.
+_RECORDS_PER_BATCH = 2000
+
+
+def offset_batches(
+    connector: str,
+    cluster: str,
+    positions: Mapping[TopicPartition, int],
+    partitions: int,
+    timestamp: int,
+) -> Iterator[tuple[int, bytearray, int]]:
+    """(partition of the offsets topic, batch, record count) that store these positions.
+
+    A position is the next upstream offset to mirror; Connect stores the one before it, the last mirrored.
+    """
+    by_partition: dict[int, list[Record]] = {}
+    for (topic, partition), position in positions.items():
+        key = source_offset_key(connector, cluster, topic, partition)
+        value = source_offset_value(position - 1)
+        record = Record(offset=0, timestamp=timestamp, key=key, value=value, headers=())
+        by_partition.setdefault(murmur2_partition(key, partitions), []).append(record)
+    for number, records in by_partition.items():
+        for start in range(0, len(records), _RECORDS_PER_BATCH):
+            chunk = records[start : start + _RECORDS_PER_BATCH]
+            yield number, encode(chunk), len(chunk)

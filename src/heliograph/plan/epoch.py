@@ -1,0 +1,74 @@
+"""Which leases an epoch has, and which task gets which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.model import Lease, TopicPartition
+from heliograph.plan.assignment import Assignable, assign, relief
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowView:
+    """What is known of one flow when an epoch is planned.
+
+    `positions` are the next upstream offsets; a partition without one is left out until it has one.
+    `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
+    same time for all partitions, as last measured.
+    """
+
+    flow: FlowConfig
+    positions: Mapping[TopicPartition, int]
+    ends: Mapping[TopicPartition, int] | None = None
+    loads: Mapping[TopicPartition, float] = field(default_factory=dict)
+
+
+def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
+    """The leases of every task slot, balanced by load; a flow uses at most `tasks.max` slots."""
+    leases = {_key(lease): lease for view in views for lease in _leases(view)}
+    assigned = assign(_items(views, leases), slots, _tasks_max(views))
+    return [[leases[key] for key in keys] for keys in assigned]
+
+
+def gain(views: Sequence[FlowView], running: Sequence[Sequence[Lease]]) -> float:
+    """The share of its load that the busiest task would lose if the epoch were planned anew, 0 to 1."""
+    leases = {_key(lease): lease for task in running for lease in task}
+    assigned = [[_key(lease) for lease in task] for task in running]
+    return relief(_items(views, leases), assigned, _tasks_max(views))
+
+
+_Key = tuple[str, TopicPartition]
+
+
+def _key(lease: Lease) -> _Key:
+    return lease.flow, TopicPartition(lease.topic, lease.partition)
+
+
+def _leases(view: FlowView) -> Iterator[Lease]:
+    for partition, start in sorted(view.positions.items()):
+        end = view.ends.get(partition) if view.ends is not None else None
+        if view.ends is not None and (end is None or start >= end):
+            continue
+        yield Lease(
+            flow=view.flow.name,
+            topic=partition.topic,
+            partition=partition.partition,
+            target_topic=view.flow.target_topic(partition.topic),
+            start=start,
+            end=end,
+        )
+
+
+def _items(views: Sequence[FlowView], keys: Iterable[_Key]) -> list[Assignable[_Key]]:
+    loads = {view.flow.name: view.loads for view in views}
+    return [
+        Assignable(key=key, load=loads[key[0]].get(key[1], 0.0), flow=key[0])
+        for key in keys
+        if key[0] in loads
+    ]
+
+
+def _tasks_max(views: Sequence[FlowView]) -> dict[str, int]:
+    return {view.flow.name: view.flow.tasks_max for view in views}

@@ -1,0 +1,1 @@
+"""How remote topics are named and which topics are mirrored. Pure."""

@@ -1,0 +1,218 @@
+r"""Java's regular expressions, for patterns that users wrote for MirrorMaker 2.
+
+A pattern is translated and run by the `regex` package with `V1 | ASCII`: V1 gives Java's nested and
+intersected classes, ASCII gives Java's default `\w \d \s \b`. `matches` is a full match, as
+`java.util.regex.Matcher.matches()`. What Java refuses is refused here too, also where `regex` gives
+it a meaning of its own (`{e<=1}`, `\m`, `(?R)`), so that a pattern never matches other topics than
+it did under MM2. What only Java knows (`\p{java…}`, the flags d, u and U) is refused, not guessed.
+
+Limit: `\p{L}` and other Unicode classes see ASCII letters only; topic names have no others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import regex
+
+from heliograph.errors import InvalidPattern
+
+_FLAGS = regex.V1 | regex.ASCII
+
+# Escapes that mean the same to both engines. Java refuses every other escaped letter.
+_SAME_ESCAPES = frozenset("tnrfadDhsSwWbBAGzRXNu")
+
+# Escapes that only Java knows: (outside a class, inside a class).
+_VERTICAL = r"\n\x0b\f\r\x85\u2028\u2029"
+_JAVA_ESCAPES = {
+    "e": (r"\x1b", r"\x1b"),
+    "H": (r"[^\h]", r"[^\h]"),
+    "v": (f"[{_VERTICAL}]", _VERTICAL),
+    "V": (f"[^{_VERTICAL}]", f"[^{_VERTICAL}]"),
+    "Z": (r"(?=\n?\z)", ""),
+}
+
+# POSIX classes are ASCII in Java, and Punct contains the symbols that Unicode does not call Punct.
+_POSIX_CLASSES = {
+    "Lower": "a-z",
+    "Upper": "A-Z",
+    "ASCII": r"\x00-\x7f",
+    "Alpha": "a-zA-Z",
+    "Digit": "0-9",
+    "Alnum": "a-zA-Z0-9",
+    "Punct": r"!-/:-@\[-`{-~",
+    "Graph": "!-~",
+    "Print": " -~",
+    "Blank": r" \t",
+    "Cntrl": r"\x00-\x1f\x7f",
+    "XDigit": "0-9a-fA-F",
+    "Space": r" \t\n\x0b\f\r",
+}
+
+_COUNTED = regex.compile(r"\{\d+(?:,\d*)?\}")
+_GROUP = regex.compile(r"\(\?(?::|=|!|>|<=|<!|<[a-zA-Z][a-zA-Z0-9]*>|(?P<flags>[a-zA-Z-]*)[:)])")
+_PROPERTY = regex.compile(r"\\[pP](?:\{(?P<name>[^}]*)\}|(?P<letter>[A-Z]))")
+_HEX = regex.compile(r"\\x\{([0-9a-fA-F]{1,6})\}")
+_HEX_PAIR = regex.compile(r"\\x[0-9a-fA-F]{2}")
+_OCTAL = regex.compile(r"\\0([0-3]?[0-7]{1,2})")
+_NAMED_REFERENCE = regex.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>")
+_NUMBERED_REFERENCE = regex.compile(r"\\[1-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class JavaPattern:
+    """A compiled pattern. Compared by its text; the text is what the user wrote."""
+
+    pattern: str
+    _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_compiled", _compile(self.pattern))
+
+    def matches(self, text: str) -> bool:
+        """True if the pattern matches all of `text`."""
+        return self._compiled.fullmatch(text) is not None
+
+    def __reduce__(self) -> tuple[type[JavaPattern], tuple[str]]:
+        return (JavaPattern, (self.pattern,))
+
+
+def _compile(pattern: str) -> regex.Pattern[str]:
+    translation = _Translation(pattern)
+    translated = translation.run()
+    try:
+        return regex.compile(translated, _FLAGS)
+    except regex.error as problem:
+        found = problem.pos if problem.pos is not None else 0
+        raise InvalidPattern(pattern, translation.origin(found), str(problem.msg)) from None
+
+
+class _Translation:
+    """One pass over a pattern. `_origins[i]` is where character i of the output came from."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._position = 0
+        self._class_depth = 0
+        self._output: list[str] = []
+        self._origins: list[int] = []
+
+    def run(self) -> str:
+        while self._position < len(self._pattern):
+            if self._pattern[self._position] == "\\":
+                self._escape()
+            elif self._class_depth:
+                self._in_class()
+            else:
+                self._outside()
+        return "".join(self._output)
+
+    def origin(self, position: int) -> int:
+        return self._origins[position] if position < len(self._origins) else len(self._pattern)
+
+    def _emit(self, text: str, consumed: int) -> None:
+        self._output.append(text)
+        self._origins.extend([self._position] * len(text))
+        self._position += consumed
+
+    def _refuse(self, reason: str) -> InvalidPattern:
+        return InvalidPattern(self._pattern, self._position, reason)
+
+    def _escape(self) -> None:
+        letter = self._pattern[self._position + 1 : self._position + 2]
+        if letter == "Q":
+            self._quotation()
+        elif letter in ("p", "P"):
+            self._property(negated=letter == "P")
+        elif letter in _JAVA_ESCAPES:
+            outside, inside = _JAVA_ESCAPES[letter]
+            self._emit(inside if self._class_depth else outside, 2)
+        elif letter in _SAME_ESCAPES or not letter.isascii() or not letter.isalnum():
+            self._emit(self._pattern[self._position : self._position + 2], 2)
+        else:
+            self._code_or_reference()
+
+    def _quotation(self) -> None:
+        start = self._position + 2
+        end = self._pattern.find(r"\E", start)
+        literal = self._pattern[start:] if end < 0 else self._pattern[start:end]
+        self._emit("", 2)
+        for character in literal:
+            self._emit(regex.escape(character, special_only=False), 1)
+        self._emit("", 0 if end < 0 else 2)
+
+    def _property(self, *, negated: bool) -> None:
+        match = _PROPERTY.match(self._pattern, self._position)
+        if match is None:
+            raise self._refuse(r"\p needs a class name in braces")
+        name = match["name"] or match["letter"] or ""
+        if name.startswith("java"):
+            raise self._refuse(rf"\p{{{name}}} exists only in Java; write the characters, [a-z]")
+        posix = _POSIX_CLASSES.get(name)
+        if posix is None:
+            self._emit(match[0], len(match[0]))
+        else:
+            self._emit(f"[{'^' if negated else ''}{posix}]", len(match[0]))
+
+    def _code_or_reference(self) -> None:
+        at = self._position
+        if match := _NAMED_REFERENCE.match(self._pattern, at):
+            self._emit(f"(?P={match[1]})", len(match[0]))
+        elif match := _HEX.match(self._pattern, at):
+            self._emit(rf"\U{int(match[1], 16):08x}", len(match[0]))
+        elif match := _OCTAL.match(self._pattern, at):
+            self._emit(rf"\x{int(match[1], 8):02x}", len(match[0]))
+        elif match := _HEX_PAIR.match(self._pattern, at) or _NUMBERED_REFERENCE.match(
+            self._pattern, at
+        ):
+            self._emit(match[0], len(match[0]))
+        else:
+            raise self._refuse(
+                f"{self._pattern[at : at + 2]} is not an escape of Java's regular expressions"
+            )
+
+    def _in_class(self) -> None:
+        pair = self._pattern[self._position : self._position + 2]
+        if pair == "--":
+            raise self._refuse(r"-- in a character class is ambiguous; write \-")
+        if pair in ("||", "~~"):  # plain characters to Java, operators to `regex`
+            self._emit(f"\\{pair[0]}", 1)
+            return
+        if pair[0] == "[":
+            self._open_class()
+            return
+        self._class_depth -= pair[0] == "]"
+        self._emit(pair[0], 1)
+
+    def _open_class(self) -> None:
+        """A `]` right after the opening is a plain character, to both engines."""
+        self._class_depth += 1
+        self._emit("[", 1)
+        if self._pattern.startswith("^", self._position):
+            self._emit("^", 1)
+        if self._pattern.startswith("]", self._position):
+            self._emit(r"\]", 1)
+        if self._pattern.startswith(":", self._position):
+            self._emit(r"\:", 1)  # [[:alpha:]] is a set of six characters in Java
+
+    def _outside(self) -> None:
+        character = self._pattern[self._position]
+        if character == "[":
+            self._open_class()
+        elif character == "{":
+            counted = _COUNTED.match(self._pattern, self._position)
+            if counted is None:
+                raise self._refuse(r"{ starts a repetition such as {2,3}; write \{ for a brace")
+            self._emit(counted[0], len(counted[0]))
+        elif self._pattern.startswith("(?", self._position):
+            self._group()
+        else:
+            self._emit(character, 1)
+
+    def _group(self) -> None:
+        match = _GROUP.match(self._pattern, self._position)
+        if match is None or set(match["flags"] or "") - set("imsxduU-"):
+            raise self._refuse("this kind of group does not exist in Java")
+        if set(match["flags"] or "") & set("duU"):
+            raise self._refuse("the flags d, u and U are not supported")
+        self._emit(match[0], len(match[0]))

@@ -1,0 +1,149 @@
+"""How a mirrored topic is named, which topics are internal, and which have come round in a circle.
+
+Mirrors `org.apache.kafka.connect.mirror.DefaultReplicationPolicy` of Kafka 4.3. Any local topic
+with the separator in its name looks remote (`orders.eu` seems to come from a cluster `orders`);
+that is MM2's rule, and a mirror that decided otherwise could not be exchanged for MM2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from heliograph.policy.topic_filter import TopicFilter
+
+HEARTBEATS_TOPIC = "heartbeats"
+DEFAULT_SEPARATOR = "."
+
+
+class ReplicationPolicy(Protocol):
+    """Names of remote topics. Pure; called on the driver only.
+
+    Law: `topic_source(format_remote_topic(alias, t)) == alias` and
+    `upstream_topic(format_remote_topic(alias, t)) == t`, for every alias without the separator.
+    """
+
+    def format_remote_topic(self, source_alias: str, topic: str) -> str: ...
+    def topic_source(self, topic: str) -> str | None: ...
+    def upstream_topic(self, topic: str) -> str | None: ...
+    def original_topic(self, topic: str) -> str: ...
+    def heartbeats_topic(self) -> str: ...
+    def offset_syncs_topic(self, alias: str) -> str: ...
+    def checkpoints_topic(self, alias: str) -> str: ...
+    def is_heartbeats_topic(self, topic: str) -> bool: ...
+    def is_checkpoints_topic(self, topic: str) -> bool: ...
+    def is_mm2_internal_topic(self, topic: str) -> bool: ...
+    def is_internal_topic(self, topic: str) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DefaultReplicationPolicy:
+    """`<source alias><separator><topic>`.
+
+    `internal_topic_separator_enabled` (KIP-949): whether internal topics use the separator, too.
+    """
+
+    separator: str = DEFAULT_SEPARATOR
+    internal_topic_separator_enabled: bool = True
+
+    @property
+    def internal_separator(self) -> str:
+        return self.separator if self.internal_topic_separator_enabled else DEFAULT_SEPARATOR
+
+    def format_remote_topic(self, source_alias: str, topic: str) -> str:
+        return f"{source_alias}{self.separator}{topic}"
+
+    def topic_source(self, topic: str) -> str | None:
+        """What stands before the first separator; None if nothing stands after it.
+
+        As Java's `split`, which drops empty parts at the end: `abc.` has no source, `.abc` has ''.
+        """
+        head, _, tail = topic.partition(self.separator)
+        return head if tail.replace(self.separator, "") else None
+
+    def upstream_topic(self, topic: str) -> str | None:
+        source = self.topic_source(topic)
+        return None if source is None else topic[len(source) + len(self.separator) :]
+
+    def original_topic(self, topic: str) -> str:
+        """The name that the topic has on the cluster where it was first written."""
+        while (upstream := self.upstream_topic(topic)) is not None:
+            topic = upstream
+        return topic
+
+    def heartbeats_topic(self) -> str:
+        return HEARTBEATS_TOPIC
+
+    def offset_syncs_topic(self, alias: str) -> str:
+        return f"mm2-offset-syncs{self.internal_separator}{alias}{self.internal_separator}internal"
+
+    def checkpoints_topic(self, alias: str) -> str:
+        return f"{alias}{self._checkpoints_suffix}"
+
+    def is_heartbeats_topic(self, topic: str) -> bool:
+        return self.original_topic(topic) == HEARTBEATS_TOPIC
+
+    def is_checkpoints_topic(self, topic: str) -> bool:
+        return topic.endswith(self._checkpoints_suffix)
+
+    def is_mm2_internal_topic(self, topic: str) -> bool:
+        """KIP-1074 (4.0): only MM2's own names; before, everything that ended in `.internal`."""
+        mm2 = topic.startswith("mm2") and topic.endswith(f"{self.internal_separator}internal")
+        return mm2 or self.is_checkpoints_topic(topic)
+
+    def is_internal_topic(self, topic: str) -> bool:
+        return topic.startswith(("__", ".")) or self.is_mm2_internal_topic(topic)
+
+    @property
+    def _checkpoints_suffix(self) -> str:
+        return f"{self.internal_separator}checkpoints{self.internal_separator}internal"
+
+
+def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
+    """True if `topic` has been on the target before (4.3; 4.4 also looks for the flow's source)."""
+    current = topic
+    while (source := policy.topic_source(current)) is not None:
+        if source == target_alias:
+            return True
+        upstream = policy.upstream_topic(current)
+        if upstream is None or upstream == current:
+            return False
+        current = upstream
+    return False
+
+
+def why_not_replicated(
+    topic: str,
+    *,
+    topic_filter: TopicFilter,
+    policy: ReplicationPolicy,
+    target_alias: str,
+    heartbeats_replication: bool = True,
+) -> str | None:
+    """Why `topic` is not mirrored, or None if it is. Heartbeats pass the filter (KIP-1089)."""
+    if policy.is_internal_topic(topic):
+        return "an internal topic"
+    if is_cycle(policy, topic, target_alias):
+        return f"it came from {target_alias}; mirroring it back would make a cycle"
+    if heartbeats_replication and policy.is_heartbeats_topic(topic):
+        return None
+    return topic_filter.why_not(topic)
+
+
+def should_replicate_topic(
+    topic: str,
+    *,
+    topic_filter: TopicFilter,
+    policy: ReplicationPolicy,
+    target_alias: str,
+    heartbeats_replication: bool = True,
+) -> bool:
+    """As `MirrorSourceConnector.shouldReplicateTopic`."""
+    reason = why_not_replicated(
+        topic,
+        topic_filter=topic_filter,
+        policy=policy,
+        target_alias=target_alias,
+        heartbeats_replication=heartbeats_replication,
+    )
+    return reason is None
