@@ -1,0 +1,278 @@
+"""A real Kafka cluster on this machine: KRaft, one or more brokers, each a child process.
+
+    with Cluster("source") as source, Cluster("target", nodes=3) as target:
+        source.bootstrap_servers   # "127.0.0.1:14711"
+
+Each node is broker and controller at once. Data lives in a temporary folder that goes with the
+cluster, unless a folder is given. Whatever ends this process ends the brokers (`keeper.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+
+from heliograph.embedded.jars import KAFKA_VERSION, kafka_jars
+from heliograph.embedded.listener import Listener, SecurityProtocol
+from heliograph.embedded.node import Node
+from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.properties import HOST, Ports, broker_properties, check_settings
+from heliograph.embedded.ready import accepts_connections, ask
+from heliograph.embedded.storage import (
+    bootstrap_checkpoint,
+    new_uuid,
+    prepare_log_dir,
+    read_cluster_id,
+)
+from heliograph.errors import BrokerNotRunning, ConfigError
+
+# Ready soonest: no optimising compiler, no collector threads.
+QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+# As Kafka's own start script has it.
+PRODUCTION_JVM = (
+    "-server",
+    "-XX:+UseG1GC",
+    "-XX:MaxGCPauseMillis=20",
+    "-XX:InitiatingHeapOccupancyPercent=35",
+    "-XX:+ExplicitGCInvokesConcurrent",
+)
+
+_START_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+_START_ATTEMPTS = 3
+_BIND_FAILED = ("Address already in use", "failed to bind")
+
+_log = logging.getLogger(__name__)
+
+
+class Cluster:
+    """Brokers with the ids 1 to `nodes`. Nothing runs before `start`."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        nodes: int = 1,
+        version: str = KAFKA_VERSION,
+        settings: Mapping[str, str] | None = None,
+        listeners: Sequence[Listener] = (Listener(),),
+        heap: str = "512m",
+        jvm_args: Sequence[str] = QUICK_JVM,
+        directory: Path | None = None,
+    ) -> None:
+        if nodes < 1 or not listeners:
+            raise ConfigError(f"cluster {name}: needs at least one node and one listener")
+        if len({listener.name for listener in listeners}) != len(listeners):
+            raise ConfigError(f"cluster {name}: listeners need different names")
+        self.name = name
+        self.version = version
+        self._settings = dict(settings or {})
+        check_settings(name, self._settings)
+        self._listeners = tuple(listeners)
+        self._jvm_args = (f"-Xmx{heap}", f"-Xms{heap}", "-Djava.awt.headless=true", *jvm_args)
+        self._size = nodes
+        self._directory = directory
+        self._folder: Path | None = None
+        self._nodes: list[Node] = []
+        self._ports: list[Ports] = []
+        self.cluster_id = ""
+
+    def __enter__(self) -> Cluster:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def folder(self) -> Path:
+        """Holds node-1, node-2, …, each with server.log, console.log and data."""
+        if self._folder is None:
+            raise BrokerNotRunning(f"cluster {self.name}: not started")
+        return self._folder
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """All brokers, on the first listener."""
+        return self.bootstrap(self._listeners[0].name)
+
+    def bootstrap(self, listener: str) -> str:
+        """All brokers, on the listener of this name."""
+        index = [each.name for each in self._listeners].index(listener)
+        return ",".join(f"{HOST}:{ports.clients[index]}" for ports in self._ports)
+
+    @property
+    def pids(self) -> dict[int, int]:
+        """Process ids of the running brokers, by node id."""
+        return {node.id: node.pid for node in self._nodes if node.pid is not None}
+
+    def log_file(self, node: int) -> Path:
+        return self._node(node).log
+
+    def start(self) -> None:
+        """Returns when every broker knows every other and a controller; all or nothing."""
+        if self._nodes:
+            raise BrokerNotRunning(f"cluster {self.name}: started already")
+        kafka_jars(self.version)
+        for attempt in range(1, _START_ATTEMPTS + 1):
+            try:
+                self._launch()
+                self._wait_until_ready(range(1, self._size + 1))
+                return
+            except BrokerNotRunning as e:
+                ports_lost = any(sign in str(e) for sign in _BIND_FAILED)
+                self.stop()
+                if not ports_lost or attempt == _START_ATTEMPTS:
+                    raise
+                _log.info("cluster %s: a port was taken meanwhile, trying others", self.name)
+            except BaseException:
+                self.stop()
+                raise
+
+    def stop(self) -> None:
+        """Ends all brokers. Brokers whose data is thrown away anyway are not asked twice."""
+        for node in self._nodes:
+            if self._directory is None:
+                node.kill()
+            else:
+                node.terminate()
+        for node in self._nodes:
+            node.stop()
+        self._nodes = []
+        if self._directory is None and self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = None
+
+    def stop_node(self, node: int) -> None:
+        """A controlled shutdown: leaders move away first, where there are other brokers."""
+        self._node(node).stop()
+
+    def kill_node(self, node: int) -> None:
+        """A crash. To come back, the node must wait for its old session to end.
+
+        That is 9 s unless `broker.session.timeout.ms` says otherwise; so long does a failover take.
+        """
+        self._node(node).kill()
+
+    def start_node(self, node: int) -> None:
+        """Starts a stopped or killed node again, on its ports and data; back when it is ready."""
+        if self._node(node).running:
+            raise BrokerNotRunning(f"broker {self._node(node).name}: runs already")
+        self._start_process(self._node(node))
+        self._wait_until_ready([node])
+
+    def raise_if_exited(self) -> None:
+        """BrokerNotRunning, with the end of its log, if a broker is not running."""
+        for node in self._nodes:
+            node.raise_if_exited()
+
+    def _node(self, node: int) -> Node:
+        if not 1 <= node <= len(self._nodes):
+            raise BrokerNotRunning(
+                f"cluster {self.name}: no node {node}, {len(self._nodes)} nodes are started"
+            )
+        return self._nodes[node - 1]
+
+    def _launch(self) -> None:
+        if self._directory is None:
+            self._folder = Path(tempfile.mkdtemp(prefix=f"heliograph-{self.name}-"))
+        else:
+            self._folder = self._directory.absolute()
+        self._nodes = [
+            Node(self.name, id_, self._folder / f"node-{id_}") for id_ in range(1, self._size + 1)
+        ]
+        self._format()
+        with HeldPorts() as held:
+            self._ports = [
+                Ports(
+                    controller=held.take(),
+                    internal=held.take(),
+                    clients=tuple(held.take() for _ in self._listeners),
+                )
+                for _ in self._nodes
+            ]
+        for node in self._nodes:
+            self._start_process(node)
+
+    def _format(self) -> None:
+        known = [read_cluster_id(node.data) for node in self._nodes]
+        self.cluster_id = next((id_ for id_ in known if id_ is not None), None) or new_uuid()
+        if None not in known:
+            return
+        scram = [each for listener in self._listeners for each in listener.scram_credentials()]
+        with bootstrap_checkpoint(self.version, scram) as checkpoint:
+            for node, id_ in zip(self._nodes, known, strict=True):
+                if id_ is None:
+                    prepare_log_dir(
+                        node.data, cluster_id=self.cluster_id, node=node.id, checkpoint=checkpoint
+                    )
+
+    def _start_process(self, node: Node) -> None:
+        properties = broker_properties(
+            node.id, self._ports, self._listeners, self._settings, node.data
+        )
+        scratch = self._folder if self._directory is None else None
+        node.start(self.version, properties, self._jvm_args, scratch)
+
+    def _wait_until_ready(self, nodes: Iterable[int]) -> None:
+        deadline = time.monotonic() + _START_SECONDS
+        waiting = list(nodes)
+        while waiting := [node for node in waiting if not self._ready(node)]:
+            for node in waiting:
+                self._node(node).raise_if_exited()
+            if time.monotonic() > deadline:
+                late = self._node(waiting[0])
+                raise BrokerNotRunning(
+                    f"broker {late.name}: not ready after {_START_SECONDS:.0f} s; its log ends "
+                    f"with:\n{late.log_tail()}"
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def _ready(self, node: int) -> bool:
+        """This broker is in the cluster with all others that run, and its listeners are open."""
+        ports = self._ports[node - 1]
+        return self._in_cluster(ports.internal) and all(
+            # An open port could be a stranger's, so we ask who it is; where one must log in first,
+            # being open has to do (a broker that lost the port exits by itself).
+            self._in_cluster(port)
+            if listener.protocol is SecurityProtocol.PLAINTEXT
+            else accepts_connections(HOST, port, timeout_seconds=5)
+            for listener, port in zip(self._listeners, ports.clients, strict=True)
+        )
+
+    def _in_cluster(self, port: int) -> bool:
+        view = ask(HOST, port, timeout_seconds=1)
+        return (
+            view is not None
+            and view.cluster_id == self.cluster_id
+            and view.controller >= 0
+            and view.brokers >= self.pids.keys()
+        )
+
+
+def start_all(clusters: Sequence[Cluster]) -> None:
+    """Starts clusters at the same time: all of them, or none and the first error."""
+    for version in {cluster.version for cluster in clusters}:
+        kafka_jars(version)
+    with ThreadPoolExecutor(max_workers=max(1, len(clusters))) as pool:
+        starts = [pool.submit(cluster.start) for cluster in clusters]
+    errors = [error for start in starts if (error := start.exception()) is not None]
+    if errors:
+        stop_all(clusters)
+        raise errors[0]
+
+
+def stop_all(clusters: Iterable[Cluster]) -> None:
+    for cluster in clusters:
+        cluster.stop()

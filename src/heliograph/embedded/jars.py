@@ -1,0 +1,166 @@
+"""Kafka's jars, by Maven coordinates, with nothing but Java and pip.
+
+Spark ships Ivy among its jars. Ivy resolves what we ask for (compile and runtime scope, no sources,
+no javadoc, no tests) and copies it into a folder of the per-user cache:
+
+    <cache>/ivy/                                    Ivy's own cache, shared by all of them
+    <cache>/kafka/4.3.1/kafka_2.13/                 a broker
+    <cache>/kafka/4.3.1/kafka-tools/                the console tools
+    <cache>/kafka/4.3.1/connect-mirror+connect-runtime/   the real MirrorMaker 2
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from heliograph.errors import EnvironmentProblem
+from heliograph.machine.cache import build_once, cache_folder, locked
+from heliograph.machine.java import require_java
+
+KAFKA_VERSION = "4.3.1"
+#: The console tools come along: the demo shows people how to look with them.
+BROKER = ("kafka_2.13", "kafka-tools")
+TOOLS = BROKER
+MIRROR_MAKER = ("connect-mirror", "connect-runtime")
+
+# Measured: 47 MB of downloads plus 44 MB of copies for a broker, 160 MB with the tools and MM2.
+_NEEDED_BYTES = 300 * 1024 * 1024
+
+_VERSION = re.compile(r"\d+(\.\d+)+(-[A-Za-z0-9]+)?")
+
+_log = logging.getLogger(__name__)
+
+
+def major(version: str) -> int:
+    return int(version.split(".")[0])
+
+
+def kafka_jars(version: str = KAFKA_VERSION, artifacts: Sequence[str] = BROKER) -> Path:
+    """The folder that holds these artifacts of org.apache.kafka and all they need to run.
+
+    The first call for a version fetches from Maven Central (about half a minute) and needs a
+    network; later calls only look. Safe with several processes at once.
+    """
+    if _VERSION.fullmatch(version) is None:
+        raise EnvironmentProblem(
+            f"Kafka version: {version!r} is none; expected one like {KAFKA_VERSION}"
+        )
+    name = "+".join(sorted(artifacts))
+    folder = cache_folder() / "kafka" / version / name
+    try:
+        return build_once(folder, lambda empty: _fetch(version, artifacts, empty))
+    except OSError as e:
+        raise EnvironmentProblem(
+            f"Kafka {version}: the cache {cache_folder()} cannot be written: {e}; "
+            "set HELIOGRAPH_CACHE to a folder that can"
+        ) from e
+
+
+def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
+    java = require_java()
+    cache = cache_folder()
+    free = shutil.disk_usage(folder).free
+    if free < _NEEDED_BYTES:
+        raise EnvironmentProblem(
+            f"Kafka {version}: fetching it needs {_NEEDED_BYTES // 2**20} MB of disk, {cache} has "
+            f"{free // 2**20} MB free; make room or set HELIOGRAPH_CACHE"
+        )
+    what = "+".join(artifacts)
+    _log.info("fetching Kafka %s (%s) from Maven Central into %s", version, what, cache)
+    log = cache / "logs" / f"fetch-{version}-{what}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    module = folder / "ivy.xml"
+    module.write_text(ivy_module(version, artifacts))
+    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
+    command = [
+        *(str(java), *proxy_arguments(os.environ)),
+        *("-cp", f"{_spark_jars()}/*", "org.apache.ivy.Main", "-cache", f"{cache}/ivy"),
+        *("-ivy", str(module), "-confs", "default", "-retrieve", pattern),
+    ]
+    # Ivy does not guard its cache, and two fetches of different artifacts share it.
+    with locked(cache / ".ivy.lock"), log.open("wb") as out:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    module.unlink()
+    if done.returncode != 0 or not any(folder.glob("*.jar")):
+        raise EnvironmentProblem(
+            f"Kafka {version}: fetching {what} from Maven Central failed: "
+            f"{summarise_ivy(log.read_text(errors='replace'))} (full log: {log})"
+        )
+    _log.info("fetched Kafka %s (%s): %d jars", version, what, len(list(folder.glob("*.jar"))))
+
+
+def ivy_module(version: str, artifacts: Sequence[str]) -> str:
+    """An ivy.xml that asks for the artifacts and the SLF4J backend that Kafka's own release adds.
+
+    The POMs do not name it. Kafka 4 logs through Log4j 2 (KIP-653), Kafka 3 through reload4j.
+    """
+    backend = (
+        ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4")
+        if major(version) >= 4
+        else ("org.slf4j", "slf4j-reload4j", "1.7.36")
+    )
+    wanted = [*(("org.apache.kafka", artifact, version) for artifact in artifacts), backend]
+    lines = [
+        f'  <dependency org="{group}" name="{artifact}" rev="{revision}" conf="default->default"/>'
+        for group, artifact, revision in wanted
+    ]
+    return "\n".join(
+        [
+            '<ivy-module version="2.0">',
+            '<info organisation="heliograph" module="kafka" revision="1"/>',
+            '<configurations><conf name="default"/></configurations>',
+            "<dependencies>",
+            *lines,
+            "</dependencies>",
+            "</ivy-module>\n",
+        ]
+    )
+
+
+def proxy_arguments(environment: Mapping[str, str]) -> list[str]:
+    """Java's proxy properties for https_proxy, which Java by itself does not look at.
+
+    Proxy settings in JAVA_TOOL_OPTIONS win. A proxy that wants a password is left to them too: on a
+    command line every user of the machine could read it.
+    """
+    proxy = environment.get("https_proxy") or environment.get("HTTPS_PROXY")
+    if not proxy or "proxyHost" in environment.get("JAVA_TOOL_OPTIONS", ""):
+        return []
+    url = urlsplit(proxy if "//" in proxy else f"//{proxy}")
+    if url.hostname is None or url.password is not None:
+        return []
+    return [f"-Dhttps.proxyHost={url.hostname}", f"-Dhttps.proxyPort={url.port or 80}"]
+
+
+def summarise_ivy(log: str) -> str:
+    """The one thing in Ivy's output that says what went wrong, with the remedy."""
+    network = "; the first start needs a network"
+    for pattern, meaning in (
+        (r"Host (\S+) not found", "the host {} cannot be found" + network),
+        (r"UnknownHostException: (\S+)", "the host {} cannot be found" + network),
+        (r"((?:Connection|Connect|Read) (?:refused|timed out|reset))", "{}" + network),
+        (r"((?:SSLHandshake|CertPath\w*)Exception[^\n]*)", "{}"),
+        (r"No space left on device", "no space left on device"),
+        (r":: (\S+#\S+): not found", "{} does not exist there; check the version"),
+        (r"download failed: ([^\s:]+)", "{} could not be downloaded" + network),
+    ):
+        if found := re.search(pattern, log, re.IGNORECASE):
+            return meaning.format(*found.groups())
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return lines[-1] if lines else "Ivy said nothing"
+
+
+def _spark_jars() -> Path:
+    # find_spec does not import pyspark: only heliograph.pipeline may.
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise EnvironmentProblem("pyspark: not installed, and Kafka is fetched with Spark's Ivy")
+    return Path(spec.origin).parent / "jars"

@@ -1,0 +1,149 @@
+"""server.properties and the log configuration of one broker: text from values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import javaproperties
+
+from heliograph.embedded.jars import major
+from heliograph.embedded.listener import Listener
+from heliograph.errors import ConfigError
+
+HOST = "127.0.0.1"
+
+# Set here and nowhere else: the cluster would not find itself with other values.
+_OWN = frozenset(
+    {
+        "process.roles",
+        "node.id",
+        "broker.id",
+        "controller.quorum.voters",
+        "controller.quorum.bootstrap.servers",
+        "controller.listener.names",
+        "inter.broker.listener.name",
+        "security.inter.broker.protocol",
+        "listeners",
+        "advertised.listeners",
+        "listener.security.protocol.map",
+        "log.dir",
+        "log.dirs",
+        "metadata.log.dir",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ports:
+    """The ports of one node; `clients` in the order of the listeners."""
+
+    controller: int
+    internal: int
+    clients: tuple[int, ...]
+
+
+def check_settings(cluster: str, settings: Mapping[str, str]) -> None:
+    """ConfigError for settings that belong to the embedded cluster itself."""
+    taken = sorted(_OWN & settings.keys())
+    if taken:
+        raise ConfigError([f"cluster {cluster}: {key} is set by Heliograph" for key in taken])
+
+
+def broker_properties(
+    node: int,
+    ports: Sequence[Ports],
+    listeners: Sequence[Listener],
+    settings: Mapping[str, str],
+    data: Path,
+) -> dict[str, str]:
+    """All properties of node `node` (ids count from 1) in a cluster of `len(ports)` nodes.
+
+    Combined broker and controller, a static quorum; settings win over our defaults.
+    """
+    own = ports[node - 1]
+    endpoints = [
+        f"INTERNAL://{HOST}:{own.internal}",
+        *(
+            f"{each.name}://{HOST}:{port}"
+            for each, port in zip(listeners, own.clients, strict=True)
+        ),
+    ]
+    protocols = {"CONTROLLER": "PLAINTEXT", "INTERNAL": "PLAINTEXT"}
+    protocols |= {each.name: each.protocol.value for each in listeners}
+    properties = {
+        "process.roles": "broker,controller",
+        "node.id": str(node),
+        "controller.quorum.voters": ",".join(
+            f"{id_}@{HOST}:{each.controller}" for id_, each in enumerate(ports, start=1)
+        ),
+        "controller.listener.names": "CONTROLLER",
+        "inter.broker.listener.name": "INTERNAL",
+        "listeners": ",".join([*endpoints, f"CONTROLLER://{HOST}:{own.controller}"]),
+        "advertised.listeners": ",".join(endpoints),
+        "listener.security.protocol.map": ",".join(f"{n}:{p}" for n, p in protocols.items()),
+        "log.dirs": str(data),
+        **_defaults(len(ports)),
+    }
+    for listener in listeners:
+        properties |= listener.properties()
+    properties |= settings
+    if properties.get("authorizer.class.name"):
+        properties["super.users"] = _with_anonymous(properties.get("super.users", ""))
+    return properties
+
+
+def _defaults(nodes: int) -> dict[str, str]:
+    replicas, in_sync = ("3", "2") if nodes >= 3 else ("1", "1")
+    return {
+        "default.replication.factor": replicas,
+        "offsets.topic.replication.factor": replicas,
+        "transaction.state.log.replication.factor": replicas,
+        "transaction.state.log.min.isr": in_sync,
+        "share.coordinator.state.topic.replication.factor": replicas,
+        "share.coordinator.state.topic.min.isr": in_sync,
+        # Internal topics are made when first used, and 50 partitions each would cost seconds.
+        "offsets.topic.num.partitions": "5",
+        "transaction.state.log.num.partitions": "5",
+        "share.coordinator.state.topic.num.partitions": "5",
+        "group.initial.rebalance.delay.ms": "0",
+        "auto.create.topics.enable": "false",
+        # The cleaner takes this from the heap at start: 128 MB by default, a quarter of our heap.
+        "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),
+    }
+
+
+def _with_anonymous(super_users: str) -> str:
+    # INTERNAL and CONTROLLER carry no credentials, so brokers are ANONYMOUS to each other.
+    users = [user for user in super_users.split(";") if user]
+    return ";".join(users if "User:ANONYMOUS" in users else [*users, "User:ANONYMOUS"])
+
+
+def render_properties(properties: Mapping[str, str]) -> str:
+    """Java's properties format, escaped so that ISO-8859-1 readers like Kafka's are safe."""
+    return str(javaproperties.dumps(properties, timestamp=None))
+
+
+def log_configuration(version: str, log: Path) -> tuple[str, str, str]:
+    """File name, contents, and JVM argument up to the path, for this version's logging."""
+    if major(version) >= 4:
+        lines = {
+            "status": "error",
+            "appender.file.type": "File",
+            "appender.file.name": "file",
+            "appender.file.fileName": str(log),
+            "appender.file.layout.type": "PatternLayout",
+            "appender.file.layout.pattern": "[%d] %p %m (%c)%n",
+            "rootLogger.level": "info",
+            "rootLogger.appenderRef.file.ref": "file",
+        }
+        return "log4j2.properties", render_properties(lines), "-Dlog4j2.configurationFile="
+    lines = {
+        "log4j.rootLogger": "INFO, file",
+        "log4j.appender.file": "org.apache.log4j.FileAppender",
+        "log4j.appender.file.File": str(log),
+        "log4j.appender.file.layout": "org.apache.log4j.PatternLayout",
+        "log4j.appender.file.layout.ConversionPattern": "[%d] %p %m (%c)%n",
+    }
+    return "log4j.properties", render_properties(lines), "-Dlog4j.configuration=file:"

@@ -1,0 +1,59 @@
+"""Command lines for Kafka's own Java programs, run from the fetched jars.
+
+The console tools and the real MirrorMaker 2 each have a folder of jars of their own, fetched when
+first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, TOOLS, kafka_jars
+from heliograph.embedded.properties import log_configuration
+from heliograph.machine.java import require_java
+
+_CLASSES = {
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
+    "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
+    "kafka-console-producer": "org.apache.kafka.tools.ConsoleProducer",
+    "kafka-consumer-groups": "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+}
+TOOL_NAMES = tuple(_CLASSES)
+
+
+def tool_command(name: str, *arguments: str, version: str = KAFKA_VERSION) -> list[str]:
+    """The command that `bin/<name>.sh` of a Kafka release would run; KeyError for unknown names."""
+    main = _CLASSES[name]
+    return [
+        str(require_java()),
+        *("-cp", f"{kafka_jars(version, TOOLS)}/*", main, *arguments),
+    ]
+
+
+def mirror_maker_command(
+    properties: Path,
+    *,
+    clusters: Sequence[str] = (),
+    log: Path | None = None,
+    heap: str = "2g",
+    jvm_args: Sequence[str] = (),
+    version: str = KAFKA_VERSION,
+) -> list[str]:
+    """The real MirrorMaker 2 in dedicated mode, as `connect-mirror-maker.sh` starts it.
+
+    With `log`, its log goes to that file, configured by a file written beside it; without, Log4j's
+    default shows errors on the console only. 2 GB is the heap of Kafka's own script.
+    """
+    command = [str(require_java()), f"-Xms{heap}", f"-Xmx{heap}", *jvm_args]
+    if log is not None:
+        name, contents, argument = log_configuration(version, log)
+        config = log.with_name(f"{log.stem}-{name}")
+        config.write_text(contents)
+        command.append(f"{argument}{config}")
+    command += ["-cp", f"{kafka_jars(version, MIRROR_MAKER)}/*"]
+    command += ["org.apache.kafka.connect.mirror.MirrorMaker", str(properties)]
+    return [*command, "--clusters", *clusters] if clusters else command

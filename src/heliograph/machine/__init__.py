@@ -1,0 +1,1 @@
+"""This machine: its Java and the per-user cache."""

@@ -1,0 +1,62 @@
+"""The per-user cache: folders that are whole or absent, never half-made.
+
+A folder is built under a temporary name beside its place and renamed when done, so a process that
+is killed in the middle leaves nothing that another would take for finished. A lock file lets a
+second process wait for the first one's work instead of doing it again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+
+def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
+    """$HELIOGRAPH_CACHE, else $XDG_CACHE_HOME/heliograph, else ~/.cache/heliograph."""
+    environment = os.environ if environment is None else environment
+    if own := environment.get("HELIOGRAPH_CACHE"):
+        return Path(own).expanduser().absolute()
+    if xdg := environment.get("XDG_CACHE_HOME"):
+        return Path(xdg).expanduser().absolute() / "heliograph"
+    return Path("~/.cache/heliograph").expanduser()
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """`folder`, after `build(temporary folder)` filled it, by this process or by another.
+
+    If `build` raises, nothing is left and the next caller tries again.
+    """
+    if folder.is_dir():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with locked(folder.with_name(f".{folder.name}.lock")):
+        if folder.is_dir():
+            return folder
+        temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            build(temporary)
+            temporary.chmod(0o755)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    return folder
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds an flock on `path`; the kernel drops it when the process ends, however it ends."""
+    with path.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _log.info("waiting for another start that holds %s", path)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,69 @@
+"""Real clusters, started once per run and shared; tests use topics of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mirroring import Flow, new_alias
+
+from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.pipeline.session import LocalSpark
+
+HERE = Path(__file__).parent
+#: Records of tests are years old, and a broker would delete them 30 s after its start. Compaction looks
+#: for work every 15 s by default; a test that waits for holes should not.
+_SETTINGS = {"log.retention.ms": "-1", "log.cleaner.backoff.ms": "100"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.real)
+
+
+@pytest.fixture(scope="session")
+def _clusters() -> Iterator[tuple[Cluster, Cluster]]:
+    source, target = (Cluster(name, settings=_SETTINGS) for name in ("source", "target"))
+    start_all([source, target])
+    yield source, target
+    stop_all([source, target])
+
+
+@pytest.fixture(scope="session")
+def source_cluster(_clusters: tuple[Cluster, Cluster]) -> Cluster:
+    return _clusters[0]
+
+
+@pytest.fixture(scope="session")
+def target_cluster(_clusters: tuple[Cluster, Cluster]) -> Cluster:
+    return _clusters[1]
+
+
+@pytest.fixture(scope="session")
+def three_brokers() -> Iterator[Cluster]:
+    """One cluster of three brokers; a test that stops a node starts it again."""
+    with Cluster("three", nodes=3, settings=_SETTINGS) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[LocalSpark]:
+    """One Spark for all mirrors of the run; its workers live on from one mirror to the next."""
+    spark = LocalSpark(slots=4)
+    yield spark
+    spark.close()
+
+
+@pytest.fixture
+def flow(
+    request: pytest.FixtureRequest,
+    spark: LocalSpark,
+    source_cluster: Cluster,
+    target_cluster: Cluster,
+    tmp_path: Path,
+) -> Flow:
+    """A flow from source to target whose alias, and so whose topics, no other test has."""
+    alias = new_alias(request.node.originalname)
+    return Flow(alias, source_cluster, target_cluster, spark, tmp_path)

@@ -1,0 +1,131 @@
+"""Brokers end with the process that started them, however that ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from heliograph.embedded.keeper import KeptProcess
+
+CLUSTER_PARENT = """
+import sys
+from heliograph.embedded import Cluster
+cluster = Cluster("orphan", nodes=2)
+cluster.start()
+print(cluster.folder, *cluster.pids.values(), flush=True)
+sys.stdin.read()
+"""
+
+# The others stand for Spark's JVM and for multiprocessing: started later, and they outlive us.
+PARENT_WITH_OTHER_CHILDREN = """
+import os, subprocess, sys, time
+from pathlib import Path
+from heliograph.embedded.keeper import KeptProcess
+kept = KeptProcess(["sleep", "600"], output=Path(os.devnull), scratch=Path(sys.argv[1]))
+other = subprocess.Popen(["sleep", "600"], close_fds=False)
+forked = os.fork()
+if forked == 0:
+    time.sleep(600)
+print(kept.pid, other.pid, forked, flush=True)
+sys.stdin.read()
+"""
+
+
+def wait_until(condition: Callable[[], bool], what: str, timeout_seconds: float = 10) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {timeout_seconds} s: {what}"
+        time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def children_of(pid: int) -> list[int]:
+    return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+
+
+def start_parent(script: str, *arguments: str) -> tuple[subprocess.Popen[str], list[str]]:
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    return parent, parent.stdout.readline().split()
+
+
+def end(parent: subprocess.Popen[str], number: signal.Signals) -> None:
+    parent.send_signal(number)
+    parent.wait(10)
+    for pipe in (parent.stdin, parent.stdout):
+        assert pipe is not None
+        pipe.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_brokers_and_their_files_go_when_the_parent_is_killed(number: signal.Signals) -> None:
+    parent, (folder, *brokers) = start_parent(CLUSTER_PARENT)
+    family = children_of(parent.pid)
+    assert {int(pid) for pid in brokers} <= set(family)
+
+    end(parent, number)
+
+    wait_until(lambda: all(gone(pid) for pid in family), f"brokers and keepers {family} end")
+    wait_until(lambda: not Path(folder).exists(), f"{folder} is removed")
+
+
+def test_other_children_of_the_parent_do_not_keep_it_alive(tmp_path: Path) -> None:
+    parent, pids = start_parent(PARENT_WITH_OTHER_CHILDREN, str(tmp_path / "scratch"))
+    kept, *others = map(int, pids)
+
+    end(parent, signal.SIGKILL)
+
+    try:
+        wait_until(lambda: gone(kept), f"{kept} ends")
+        assert not any(gone(other) for other in others)
+    finally:
+        for other in others:
+            os.kill(other, signal.SIGKILL)
+
+
+def test_nothing_is_left_when_the_program_ends_by_itself(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    before = set(children_of(os.getpid()))
+
+    process = KeptProcess(["sh", "-c", "exit 7"], output=tmp_path / "out", scratch=scratch)
+
+    assert process.wait(10)
+    assert process.exit_code == 7
+    assert set(children_of(os.getpid())) == before
+    assert scratch.is_dir(), "only an orphan's folder is removed"
+
+
+def test_output_goes_to_its_file(tmp_path: Path) -> None:
+    command = ["sh", "-c", "echo told; echo warned >&2"]
+
+    process = KeptProcess(command, output=tmp_path / "out", scratch=None)
+
+    assert process.wait(10)
+    assert (tmp_path / "out").read_text() == "told\nwarned\n"
+
+
+def test_a_killed_program_reports_its_signal(tmp_path: Path) -> None:
+    process = KeptProcess(["sleep", "600"], output=tmp_path / "out", scratch=None)
+    assert process.exit_code is None
+
+    process.kill()
+
+    assert process.wait(10)
+    assert process.exit_code == 128 + signal.SIGKILL
