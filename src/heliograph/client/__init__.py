@@ -1,0 +1,1 @@
+"""The only door to brokers: connections, routing, fetch, produce, admin, compacted logs."""

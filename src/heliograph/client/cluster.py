@@ -1,0 +1,157 @@
+"""A cluster as a client sees it: its brokers, who leads what, and a connection to each broker.
+
+Not for several threads at once: every thread that talks to a cluster has a client of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from heliograph.client.connection import Connection
+from heliograph.errors import ClientError, NotKafka, Unreachable, UnsupportedBroker
+from heliograph.model import ClusterConfig, TopicPartition
+from heliograph.wire import messages
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The newest answer to a Metadata request; `leaders` lacks partitions that have none just now."""
+
+    nodes: Mapping[int, tuple[str, int]] = field(default_factory=dict)
+    controller: int = -1
+    leaders: Mapping[TopicPartition, int] = field(default_factory=dict)
+    partitions: Mapping[str, int] = field(default_factory=dict)
+    internal: frozenset[str] = frozenset()
+
+
+class ClusterClient:
+    """Calls go over a connection of their own, so that none waits behind a fetch that waits for data."""
+
+    def __init__(
+        self,
+        config: ClusterConfig,
+        *,
+        client_id: str,
+        timeout: float = 30.0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.config = config
+        self.client_id = client_id
+        self.timeout = timeout
+        self.metadata = Metadata()
+        self.stopped = stopped
+        self._connections: dict[int, Connection] = {}
+        self._control: Connection | None = None
+
+    def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
+        """Ask any broker who leads what; all topics if none are named. Unknown topics are left out."""
+        wanted = None if topics is None else sorted(set(topics))
+        entry = messages.MetadataRequest.MetadataRequestTopic
+        request = messages.MetadataRequest(
+            topics=None if wanted is None else [entry(name=name) for name in wanted],
+            allow_auto_topic_creation=False,
+            max_version=9,
+        )
+        self.metadata = _read_metadata(self.call_any(request))
+        return self.metadata
+
+    def call_any(self, request: Any) -> Any:
+        """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
+        failures: list[ClientError] = []
+        if self._control is not None:
+            try:
+                return self._call(self._control, request)
+            except ClientError as e:
+                failures.append(e)
+                self._hang_up()
+        known = list(self.metadata.nodes.values())
+        for host, port in dict.fromkeys([*known, *map(_address, self.config.bootstrap_servers)]):
+            try:
+                self._control = self._open(host, port)
+                return self._call(self._control, request)
+            except ClientError as e:
+                failures.append(e)
+                self._hang_up()
+            if self.stopped():
+                break
+        _raise_unreachable(self.config, failures)
+
+    def call(self, node: int, request: Any) -> Any:
+        """Put a question to one broker."""
+        try:
+            return self._call(self.connection(node), request)
+        except ClientError:
+            self.disconnect(node)
+            raise
+
+    def connection(self, node: int) -> Connection:
+        """The connection to a broker, opened when first needed and kept."""
+        connection = self._connections.get(node)
+        if connection is None:
+            if node not in self.metadata.nodes:
+                raise Unreachable(f"{self.config.alias}: broker {node} is not in the metadata")
+            connection = self._connections[node] = self._open(*self.metadata.nodes[node])
+        return connection
+
+    def disconnect(self, node: int) -> None:
+        connection = self._connections.pop(node, None)
+        if connection is not None:
+            connection.close()
+
+    def close(self) -> None:
+        for node in list(self._connections):
+            self.disconnect(node)
+        self._hang_up()
+
+    def _open(self, host: str, port: int) -> Connection:
+        return Connection(
+            host, port, client_id=self.client_id, timeout=self.timeout, stopped=self.stopped
+        )
+
+    def _call(self, connection: Connection, request: Any) -> Any:
+        return connection.call(request, stopped=self.stopped)
+
+    def _hang_up(self) -> None:
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+
+
+def _address(server: str) -> tuple[str, int]:
+    host, _, port = server.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _read_metadata(response: Any) -> Metadata:
+    leaders: dict[TopicPartition, int] = {}
+    partitions: dict[str, int] = {}
+    internal = set()
+    for topic in response.topics:
+        if topic.error_code:
+            continue
+        partitions[topic.name] = len(topic.partitions)
+        if topic.is_internal:
+            internal.add(topic.name)
+        for partition in topic.partitions:
+            if partition.leader_id >= 0:
+                key = TopicPartition(topic.name, partition.partition_index)
+                leaders[key] = partition.leader_id
+    return Metadata(
+        nodes={broker.node_id: (broker.host, broker.port) for broker in response.brokers},
+        controller=response.controller_id,
+        leaders=leaders,
+        partitions=partitions,
+        internal=frozenset(internal),
+    )
+
+
+def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> NoReturn:
+    """Say once what every address answered; a wrong port is no matter of waiting."""
+    final = [e for e in failures if isinstance(e, NotKafka | UnsupportedBroker)]
+    reasons = "; ".join(dict.fromkeys(str(e) for e in (final or failures)))
+    message = f"cluster {config.alias!r}: no broker answers ({reasons})"
+    if final:
+        raise type(final[0])(message) from final[0]
+    raise Unreachable(message) from (failures[-1] if failures else None)

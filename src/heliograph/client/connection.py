@@ -1,0 +1,220 @@
+"""One connection to one broker.
+
+Requests are answered in the order they were sent (the broker mutes a connection while it works on a
+request), so a queue of expected answers is all the bookkeeping there is. The socket never blocks: the
+copy loop drives many connections from one thread with `pump`, everybody else uses `call`, which
+waits. Responses are received into one buffer of the right size, and records in them stay views into it.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from heliograph import __version__
+from heliograph.client.poller import wait
+from heliograph.errors import ConnectionLost, NotKafka
+from heliograph.wire import messages
+from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
+
+#: Above anything a broker sends for our fetch sizes; a larger length field is garbage, not a response.
+MAX_FRAME_BYTES = 256 << 20
+_RECEIVE_BUFFER_BYTES = 4 << 20
+#: Pieces per sendmsg; the kernel takes at most IOV_MAX (1024).
+_PIECES = 512
+_STOP_CHECK_SECONDS = 0.2
+#: As long as Java's clients give a connection to become one (socket.connection.setup.timeout.ms).
+_NEGOTIATE_SECONDS = 10.0
+_STOP_GRACE_SECONDS = 2.0
+
+
+class _Expected(NamedTuple):
+    correlation_id: int
+    deadline: float
+    on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
+
+
+class Connection:
+    """A connection that has agreed on API versions with its broker."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        client_id: str,
+        timeout: float = 30.0,
+        connect_timeout: float = 3.0,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Returns once the broker has said which versions it speaks; `stopped` ends the wait for that."""
+        self.address = f"{host}:{port}"
+        self.client_id = client_id
+        self.timeout = timeout
+        self.versions: messages.Versions = {}
+        self._expected: deque[_Expected] = deque()
+        self._correlation_id = 0
+        self._outgoing: deque[memoryview] = deque()
+        self._size = bytearray(SIZE.size)
+        self._incoming = memoryview(self._size)  # what is being filled: a size, then a body
+        self._filled = 0
+        self._body: bytearray | None = None
+        self._socket = _connect(host, port, connect_timeout)
+        try:
+            self.timeout = min(timeout, _NEGOTIATE_SECONDS)
+            self._negotiate(stopped)
+            self.timeout = timeout
+        except BaseException:
+            self.close()
+            raise
+
+    # ── sending ──────────────────────────────────────────────────────────────────────────────
+
+    def send(
+        self,
+        api_key: int,
+        version: int,
+        body: Sequence[Piece],
+        on_answer: Callable[[memoryview], None],
+    ) -> None:
+        """Queue a hand-built request and write as much as the socket takes; `pump` writes the rest."""
+        self._correlation_id += 1
+        pieces = frame(api_key, version, self._correlation_id, self.client_id, body)
+        self._expect(on_answer)
+        self._outgoing.extend(memoryview(piece) for piece in pieces)
+        self._write()
+
+    def call(self, request: Any, *, stopped: Callable[[], bool] = lambda: False) -> Any:
+        """Send one of kafka-python's requests and wait for its decoded response.
+
+        A wait that `stopped` ends leaves the connection unusable, as every `ConnectionLost` does.
+        """
+        self._correlation_id += 1
+        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
+        answer: list[Any] = []
+        self._expect(lambda body: answer.append(decode(body)), whole_frame=True)
+        self._outgoing.append(memoryview(data))
+        self._write()
+        while not answer:
+            wait([self], _STOP_CHECK_SECONDS)
+            self.pump()
+            if not answer and stopped():
+                raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
+        return answer[0]
+
+    def forget(self) -> None:
+        """Give up interest in all answers still to come; they are read and dropped when they arrive."""
+        self._expected = deque(e._replace(on_answer=None) for e in self._expected)
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._expected)
+
+    @property
+    def wants_write(self) -> bool:
+        return bool(self._outgoing)
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    # ── receiving ────────────────────────────────────────────────────────────────────────────
+
+    def pump(self) -> None:
+        """Write and read what is possible without waiting; hand complete answers to who asked."""
+        self._write()
+        while True:
+            try:
+                received = self._socket.recv_into(self._incoming[self._filled :])
+            except BlockingIOError:
+                break
+            except OSError as e:
+                raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            if received == 0:
+                raise ConnectionLost(f"{self.address}: the broker closed the connection")
+            self._filled += received
+            if self._filled == len(self._incoming):
+                self._filled = 0
+                self._advance()
+        if self._expected and self._expected[0].deadline < time.monotonic():
+            raise ConnectionLost(f"{self.address}: no answer within {self.timeout:g} s")
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _advance(self) -> None:
+        if self._body is None:
+            (size,) = SIZE.unpack(self._size)
+            if not 4 <= size <= MAX_FRAME_BYTES or not self._expected:
+                raise NotKafka(
+                    f"{self.address}: expected Kafka's protocol, but "
+                    f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
+                )
+            self._body = bytearray(size)
+            self._incoming = memoryview(self._body)
+            return
+        body, self._body = self._incoming, None
+        self._incoming = memoryview(self._size)
+        expected = self._expected.popleft()
+        (correlation_id,) = SIZE.unpack_from(body)
+        if correlation_id != expected.correlation_id:
+            raise NotKafka(
+                f"{self.address}: expected the answer to request {expected.correlation_id}, got "
+                f"one to {correlation_id}"
+            )
+        if expected.on_answer is not None:
+            expected.on_answer(body)
+
+    def _expect(
+        self, on_answer: Callable[[memoryview], None], *, whole_frame: bool = False
+    ) -> None:
+        deliver = on_answer if whole_frame else lambda body: on_answer(body[4:])
+        deadline = time.monotonic() + self.timeout
+        self._expected.append(_Expected(self._correlation_id, deadline, deliver))
+
+    def _write(self) -> None:
+        outgoing = self._outgoing
+        while outgoing:
+            pieces = [outgoing[i] for i in range(min(len(outgoing), _PIECES))]
+            try:
+                sent = self._socket.sendmsg(pieces)
+            except BlockingIOError:
+                return
+            except OSError as e:
+                raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            while outgoing and sent >= len(outgoing[0]):
+                sent -= len(outgoing.popleft())
+            if sent:
+                outgoing[0] = outgoing[0][sent:]
+
+    def _negotiate(self, stopped: Callable[[], bool]) -> None:
+        request = messages.ApiVersionsRequest(
+            client_software_name="heliograph", client_software_version=__version__, version=3
+        )
+        try:
+            # Not at once: at the end of an epoch offsets may have to go to a broker not met before.
+            impatient = time.monotonic() + _STOP_GRACE_SECONDS
+            response = self.call(
+                request, stopped=lambda: stopped() and time.monotonic() > impatient
+            )
+        except ConnectionLost as e:
+            raise ConnectionLost(
+                f"{self.address}: accepts connections, but does not answer Kafka's first question "
+                "(ApiVersions); a broker that is starting, a listener that wants TLS, or no Kafka"
+            ) from e
+        if response.error_code:
+            raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
+        self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+
+
+def _connect(host: str, port: int, timeout: float) -> socket.socket:
+    try:
+        connection = socket.create_connection((host, port), timeout)
+    except OSError as e:
+        raise ConnectionLost(f"{host}:{port}: cannot connect: {e.strerror or e}") from e
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+    connection.setblocking(False)
+    return connection

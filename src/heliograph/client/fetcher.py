@@ -1,0 +1,179 @@
+"""The source side of a flow: one fetch under way to every broker that leads partitions of ours.
+
+Fetch sessions (KIP-227) keep requests and responses small however many partitions are idle: a request
+names only partitions whose position changed since the last one.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.connection import Connection
+from heliograph.errors import ClientError
+from heliograph.model import IsolationLevel, TopicPartition
+from heliograph.wire import fetch, messages
+from heliograph.wire.fetch import FetchedPartition, FetchLimits
+
+log = logging.getLogger(__name__)
+
+#: A partition that answered with an error is left alone for this long, so that errors are no busy loop.
+_PENALTY_SECONDS = 0.2
+
+
+@dataclass(slots=True)
+class _Session:
+    id: int = 0
+    epoch: int = 0
+    sent: dict[TopicPartition, int] = field(default_factory=dict)
+    connection: Connection | None = None  # over which a fetch is under way
+
+    def reset(self) -> None:
+        self.id = self.epoch = 0
+        self.sent = {}
+
+
+class Fetcher:
+    """Fetches what `positions` names. Its owner moves the positions; the fetcher never does.
+
+    `on_records` gets a partition's answer (records or an error code), `on_nothing` the partitions of a
+    fetch that found no record anywhere within the time it may wait. Both hear only of partitions that
+    still stand where the fetch was sent.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterClient,
+        *,
+        isolation_level: IsolationLevel,
+        limits: FetchLimits,
+        on_records: Callable[[FetchedPartition], None],
+        on_nothing: Callable[[list[TopicPartition]], None],
+    ) -> None:
+        self.cluster = cluster
+        self.positions: dict[TopicPartition, int] = {}
+        self._isolation_level = isolation_level
+        self._limits = limits
+        self._on_records = on_records
+        self._on_nothing = on_nothing
+        self._sessions: dict[int, _Session] = {}
+        self._penalty: dict[TopicPartition, float] = {}
+        self._stale = True
+        self._refreshed = 0.0
+
+    def connections(self) -> list[Connection]:
+        return [s.connection for s in self._sessions.values() if s.connection is not None]
+
+    def send(self) -> None:
+        """Start a fetch on every broker that has none under way and something to fetch."""
+        if self._sessions and all(s.connection is not None for s in self._sessions.values()):
+            return  # the common case under load; a broker that is new to us is met after an answer
+        now = time.monotonic()
+        self._route(now)
+        for node, wanted in self._wanted(now).items():
+            session = self._sessions.setdefault(node, _Session())
+            if session.connection is None and (wanted or session.sent):
+                self._send(node, session, wanted)
+            elif session.connection is None:
+                del self._sessions[node]  # it leads nothing of ours any more
+
+    def pump(self) -> None:
+        for node, session in list(self._sessions.items()):
+            if session.connection is not None:
+                try:
+                    session.connection.pump()
+                except ClientError as e:
+                    self._lost(node, e)
+
+    def close(self) -> None:
+        """Leave connections in order: answers under way are dropped, sessions die on the broker."""
+        for connection in self.connections():
+            connection.forget()
+        self._sessions = {}
+
+    def _wanted(self, now: float) -> dict[int, dict[TopicPartition, int]]:
+        leaders = self.cluster.metadata.leaders
+        wanted: dict[int, dict[TopicPartition, int]] = {node: {} for node in self._sessions}
+        for partition, position in self.positions.items():
+            node = leaders.get(partition)
+            if node is None:
+                self._stale = True
+            elif self._penalty.get(partition, 0.0) <= now:
+                wanted.setdefault(node, {})[partition] = position
+        return wanted
+
+    def _route(self, now: float) -> None:
+        """Learn the leaders again when one has moved or is unknown; not more than a few times a second."""
+        if not self._stale or now - self._refreshed < _PENALTY_SECONDS:
+            return
+        self._refreshed = now
+        self.cluster.refresh({partition.topic for partition in self.positions})
+        self._stale = any(p not in self.cluster.metadata.leaders for p in self.positions)
+        gone = set(self._sessions) - set(self.cluster.metadata.nodes)
+        for node in gone:
+            del self._sessions[node]
+
+    def _send(self, node: int, session: _Session, wanted: dict[TopicPartition, int]) -> None:
+        changed = {p: offset for p, offset in wanted.items() if session.sent.get(p) != offset}
+        body = fetch.encode_request(
+            limits=self._limits,
+            isolation_level=self._isolation_level.wire,
+            session=(session.id, session.epoch),
+            offsets=changed,
+            forgotten=[p for p in session.sent if p not in wanted],
+        )
+        try:
+            connection = self.cluster.connection(node)
+            messages.pick_version(
+                "Fetch", fetch.API_KEY, range(fetch.VERSION, 12), connection.versions
+            )
+            connection.send(
+                fetch.API_KEY, fetch.VERSION, [body], lambda answer: self._answered(node, answer)
+            )
+        except ClientError as e:
+            self._lost(node, e)
+        else:
+            session.sent = wanted
+            session.connection = connection
+
+    def _answered(self, node: int, body: memoryview) -> None:
+        session = self._sessions[node]
+        session.connection = None
+        response = fetch.decode_response(body)
+        if response.error in (fetch.FETCH_SESSION_ID_NOT_FOUND, fetch.INVALID_FETCH_SESSION_EPOCH):
+            session.reset()
+            return
+        if response.error:
+            raise messages.broker_error(response.error, f"{self.cluster.config.alias}: fetch")
+        asked = session.sent
+        session.id = response.session_id
+        session.epoch = session.epoch + 1 if session.id else 0
+        if not session.id:
+            session.sent = {}  # the broker has no room for a session: name everything again next time
+        nothing = True
+        for answer in response.partitions:
+            key = TopicPartition(answer.topic, answer.partition)
+            if answer.error:
+                self._penalise(key, answer.error)
+            nothing = nothing and not answer.error and not answer.records
+            # An answer to a position that its owner has left meanwhile (it went back to what the
+            # target has, say) would leave out the records in between.
+            if key in asked and asked[key] == self.positions.get(key):
+                self._on_records(answer)
+        # A throttled answer (KIP-219) is empty whatever there is to read.
+        if nothing and not response.throttle_ms:
+            self._on_nothing([p for p, at in asked.items() if at == self.positions.get(p)])
+
+    def _penalise(self, partition: TopicPartition, code: int) -> None:
+        self._penalty[partition] = time.monotonic() + _PENALTY_SECONDS
+        if messages.error_is_retriable(code):
+            self._stale = True
+
+    def _lost(self, node: int, error: ClientError) -> None:
+        log.warning("source %s: broker %d: %s", self.cluster.config.alias, node, error)
+        self._sessions.pop(node, None)
+        self.cluster.disconnect(node)
+        self._stale = True

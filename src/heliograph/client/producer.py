@@ -1,0 +1,353 @@
+"""The target side of a flow: an idempotent producer of whole batches, in order per partition.
+
+    append ──► lane.queue ──► request (one batch of each lane) ──► in flight ──► acknowledged
+                   ▲                                                   │
+                   └────────────── again, same sequence ◄── retriable ─┘
+
+A *lane* is a target partition. A request takes at most one batch of a lane, and lanes take turns, so
+that a partition never stands twice in a request. A batch keeps its sequence number through every retry:
+the broker recognises what it already has (it remembers the last five batches of a producer, which is why
+at most five requests are under way on a connection).
+
+The first batch that a producer id sends to a partition goes alone. A broker that does not know the
+producer yet takes whatever sequence comes first, so a second batch under way would be appended although
+the first was refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from heliograph.client.admin import ProducerIdentity, init_producer_id
+from heliograph.client.backoff import Backoff
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.connection import Connection
+from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.model import TopicPartition
+from heliograph.records.batch import SEQUENCES, rewrite
+from heliograph.wire import messages, produce
+
+log = logging.getLogger(__name__)
+
+MAX_IN_FLIGHT = 5
+_REQUEST_BYTES = 1 << 20
+_TIMEOUT_MS = 30_000
+#: Leaders are asked for at most this often, however many lanes wait for theirs.
+_REFRESH_SECONDS = 0.1
+
+_DUPLICATE_SEQUENCE_NUMBER = 46
+#: The broker does not know our sequence any more: OUT_OF_ORDER_SEQUENCE_NUMBER,
+#: INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, PRODUCER_FENCED.
+_IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
+
+
+@dataclass(slots=True, eq=False)
+class Outgoing:
+    """A batch on its way to the target. `next_offset` is the upstream offset that follows it."""
+
+    data: memoryview
+    record_count: int
+    first_offset: int
+    next_offset: int
+    sequence: int | None = None
+    order: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """What is queued and under way for one target partition."""
+
+    partition: TopicPartition
+    queue: deque[Outgoing] = field(default_factory=deque)
+    failed: list[Outgoing] = field(default_factory=list)
+    in_flight: int = 0
+    node: int | None = None  # where it is under way: nothing goes elsewhere before that is answered
+    scheduled: bool = False
+    appended: int = 0
+    next_sequence: int = 0
+    introduced: bool = False  # whether the broker has appended a batch of our present producer id
+    retry_at: float | None = None
+    refusal: BrokerError | None = None
+    backoff: Backoff = field(default_factory=Backoff)
+
+    @property
+    def troubled(self) -> bool:
+        return self.retry_at is not None or self.refusal is not None
+
+    @property
+    def may_send(self) -> bool:
+        return bool(self.queue) and not self.troubled and (self.introduced or not self.in_flight)
+
+
+@dataclass(slots=True, eq=False)
+class _Pipe:
+    """A connection and the requests under way on it, oldest first."""
+
+    connection: Connection
+    requests: deque[list[tuple[Lane, Outgoing]]] = field(default_factory=deque)
+
+
+class Producer:
+    """`on_ack(partition, batch, base_offset)` in order per partition; `on_refused(partition, batch,
+    error)` once nothing of that partition is under way any more and its queue has been dropped;
+    `on_retry(partition, error)` whenever a partition has to wait."""
+
+    def __init__(
+        self,
+        cluster: ClusterClient,
+        topics: Iterable[str],
+        *,
+        on_ack: Callable[[TopicPartition, Outgoing, int], None],
+        on_refused: Callable[[TopicPartition, BrokerError], None],
+        on_retry: Callable[[TopicPartition, ClientError], None],
+    ) -> None:
+        self.cluster = cluster
+        self.topics = frozenset(topics)
+        self.buffered_bytes = 0
+        self._on_ack = on_ack
+        self._on_refused = on_refused
+        self._on_retry = on_retry
+        self._identity: ProducerIdentity | None = None
+        self._identity_lost = False
+        self._lanes: dict[TopicPartition, Lane] = {}
+        self._ready: dict[int, deque[Lane]] = {}
+        self._pipes: dict[int, _Pipe] = {}
+        self._waiting: list[Lane] = []
+        self._refreshed = 0.0
+
+    def append(self, partition: TopicPartition, batch: Outgoing) -> None:
+        lane = self._lanes.get(partition)
+        if lane is None:
+            lane = self._lanes[partition] = Lane(partition)
+        self.buffered_bytes += len(batch.data)
+        lane.appended += 1
+        batch.order = lane.appended
+        lane.queue.append(batch)
+        self._schedule(lane)
+
+    @property
+    def idle(self) -> bool:
+        return not self.buffered_bytes
+
+    def connections(self) -> list[Connection]:
+        return [pipe.connection for pipe in self._pipes.values() if pipe.requests]
+
+    def send(self) -> None:
+        """Fill requests, lane by lane, as long as there is something to send and room to send it."""
+        self._wake(time.monotonic())
+        if self._identity_lost or self._identity is None:
+            if any(pipe.requests for pipe in self._pipes.values()):
+                return
+            self._renew_identity()
+        for node in list(self._ready):
+            try:
+                pipe = self._pipe(node)
+                while self._ready.get(node) and len(pipe.requests) < MAX_IN_FLIGHT:
+                    self._send(node, pipe)
+            except ClientError as e:
+                self._lost(node, e)
+
+    def pump(self) -> None:
+        for node, pipe in list(self._pipes.items()):
+            if pipe.requests:
+                try:
+                    pipe.connection.pump()
+                except ClientError as e:
+                    self._lost(node, e)
+
+    def abandon(self) -> None:
+        """Drop what was never sent. What was, is seen through: were a batch that failed dropped, the one
+        behind it could still be acknowledged and hide the loss."""
+        for lane in self._lanes.values():
+            for batch in lane.queue:
+                if batch.sequence is None:
+                    self.buffered_bytes -= len(batch.data)
+            lane.queue = deque(batch for batch in lane.queue if batch.sequence is not None)
+        self._schedule_all()
+
+    # ── sending ──────────────────────────────────────────────────────────────────────────────
+
+    def _schedule(self, lane: Lane) -> None:
+        if lane.scheduled or not lane.may_send:
+            return
+        leader = self.cluster.metadata.leaders.get(lane.partition)
+        if leader is None:
+            self._retry(lane, messages.broker_error(5, f"target {lane.partition}"))
+        elif not lane.in_flight or lane.node == leader:
+            lane.scheduled, lane.node = True, leader
+            self._ready.setdefault(leader, deque()).append(lane)
+
+    def _schedule_all(self) -> None:
+        self._ready = {}
+        for lane in self._lanes.values():
+            lane.scheduled = False
+            self._schedule(lane)
+
+    def _pipe(self, node: int) -> _Pipe:
+        if node not in self._pipes:
+            connection = self.cluster.connection(node)
+            messages.pick_version(
+                "Produce", produce.API_KEY, range(produce.VERSION, 9), connection.versions
+            )
+            self._pipes[node] = _Pipe(connection)
+        return self._pipes[node]
+
+    def _send(self, node: int, pipe: _Pipe) -> None:
+        taken = self._take(self._ready[node])
+        batches = {lane.partition: batch.data for lane, batch in taken}
+        pipe.requests.append(taken)
+        pipe.connection.send(
+            produce.API_KEY,
+            produce.VERSION,
+            produce.encode_request(batches, timeout_ms=_TIMEOUT_MS),
+            lambda body: self._answered(pipe, body),
+        )
+
+    def _take(self, ready: deque[Lane]) -> list[tuple[Lane, Outgoing]]:
+        """One batch of each lane in turn, up to the size of a request."""
+        taken: list[tuple[Lane, Outgoing]] = []
+        size = 0
+        for _ in range(len(ready)):
+            lane = ready[0]
+            batch = lane.queue[0]
+            if taken and size + len(batch.data) > _REQUEST_BYTES:
+                break
+            ready.popleft()
+            lane.scheduled = False
+            lane.queue.popleft()
+            lane.in_flight += 1
+            size += len(batch.data)
+            self._number(lane, batch)
+            taken.append((lane, batch))
+        for lane, _batch in taken:
+            self._schedule(lane)
+        return taken
+
+    def _number(self, lane: Lane, batch: Outgoing) -> None:
+        if batch.sequence is None:
+            assert self._identity is not None
+            batch.sequence = lane.next_sequence
+            lane.next_sequence = (lane.next_sequence + batch.record_count) % SEQUENCES
+            rewrite(
+                batch.data,
+                producer_id=self._identity.producer_id,
+                producer_epoch=self._identity.epoch,
+                sequence=batch.sequence,
+            )
+
+    # ── answers ──────────────────────────────────────────────────────────────────────────────
+
+    def _answered(self, pipe: _Pipe, body: memoryview) -> None:
+        taken = {lane.partition: (lane, batch) for lane, batch in pipe.requests.popleft()}
+        for answer in produce.decode_response(body):
+            lane, batch = taken.pop(TopicPartition(answer.topic, answer.partition))
+            lane.in_flight -= 1
+            if answer.error in (0, _DUPLICATE_SEQUENCE_NUMBER):
+                self._acknowledged(lane, batch, answer.base_offset)
+            else:
+                subject = f"target {lane.partition}: source offset {batch.first_offset}"
+                error = messages.broker_error(answer.error, subject, answer.message)
+                self._failed(lane, batch, error)
+        for lane, batch in taken.values():  # an answer that leaves a partition out
+            lane.in_flight -= 1
+            self._failed(lane, batch, messages.broker_error(-1, f"target {lane.partition}"))
+
+    def _acknowledged(self, lane: Lane, batch: Outgoing, base_offset: int) -> None:
+        if (
+            lane.refusal is not None
+        ):  # sequence numbers forbid it; were it so, a batch would be lost
+            raise HeliographError(
+                f"target {lane.partition}: source offset {batch.first_offset} was accepted although what "
+                f"stands before it was refused ({lane.refusal}); going back to the stored offsets"
+            )
+        self.buffered_bytes -= len(batch.data)
+        lane.backoff.reset()
+        lane.introduced = True
+        self._schedule(lane)
+        self._on_ack(lane.partition, batch, base_offset)
+
+    def _failed(self, lane: Lane, batch: Outgoing, error: ClientError) -> None:
+        lane.failed.append(batch)
+        if not lane.troubled:  # what follows a failed batch fails too, out of sequence
+            self._unschedule(lane)
+            self._judge(lane, error)
+        if not lane.in_flight and lane.refusal is not None:
+            self._drop(lane)
+
+    def _judge(self, lane: Lane, error: ClientError) -> None:
+        if isinstance(error, BrokerError) and error.code in _IDENTITY_ERRORS:
+            log.warning("%s; taking a new producer id", error)
+            self._identity_lost = True
+            self._retry(lane, error)
+        elif error.retriable or not isinstance(error, BrokerError):
+            self._retry(lane, error)
+        else:
+            lane.refusal = error
+
+    def _retry(self, lane: Lane, error: ClientError) -> None:
+        lane.retry_at = time.monotonic() + lane.backoff.next()
+        self._waiting.append(lane)
+        self._on_retry(lane.partition, error)
+
+    def _drop(self, lane: Lane) -> None:
+        """A refused batch takes the whole queue with it: its owner goes back and reads it again."""
+        refusal, lane.refusal = lane.refusal, None
+        assert refusal is not None
+        lane.next_sequence = lane.failed[0].sequence or 0
+        for batch in (*lane.failed, *lane.queue):
+            self.buffered_bytes -= len(batch.data)
+        lane.failed.clear()
+        lane.queue.clear()
+        self._on_refused(lane.partition, refusal)
+
+    def _lost(self, node: int, error: ClientError) -> None:
+        log.warning("target %s: broker %d: %s", self.cluster.config.alias, node, error)
+        self.cluster.disconnect(node)
+        pipe = self._pipes.pop(node, None)
+        for taken in pipe.requests if pipe is not None else ():
+            for lane, batch in taken:
+                lane.in_flight -= 1
+                self._failed(lane, batch, error)
+        for lane in self._ready.pop(node, ()):
+            lane.scheduled = False
+            self._retry(lane, error)
+
+    # ── trying again ─────────────────────────────────────────────────────────────────────────
+
+    def _wake(self, now: float) -> None:
+        """Put lanes whose wait is over back to work, in the order their batches were first sent."""
+        due = {
+            lane
+            for lane in self._waiting
+            if lane.retry_at is not None and lane.retry_at <= now and not lane.in_flight
+        }
+        if not due:
+            return
+        if now - self._refreshed > _REFRESH_SECONDS:
+            self.cluster.refresh(self.topics)
+            self._refreshed = now
+        self._waiting = [lane for lane in self._waiting if lane not in due]
+        for lane in due:
+            lane.retry_at = None
+            lane.failed.sort(key=lambda batch: batch.order)
+            lane.queue.extendleft(reversed(lane.failed))
+            lane.failed.clear()
+        self._schedule_all()
+
+    def _unschedule(self, lane: Lane) -> None:
+        if lane.scheduled and lane.node is not None:
+            self._ready[lane.node].remove(lane)
+            lane.scheduled = False
+
+    def _renew_identity(self) -> None:
+        self._identity = init_producer_id(self.cluster)
+        self._identity_lost = False
+        for lane in self._lanes.values():
+            lane.next_sequence = 0
+            lane.introduced = False
+            for batch in (*lane.failed, *lane.queue):
+                batch.sequence = None

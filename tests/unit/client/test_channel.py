@@ -1,0 +1,191 @@
+"""The line between driver and tasks, over real sockets on this machine."""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from heliograph.client.channel import ChannelServer, TaskChannel
+from heliograph.errors import ConnectionLost
+from heliograph.model import PartitionState, Receipt
+
+TOKEN = "only our tasks know"
+SECONDS = 10
+
+
+def receipt(position: int = 5, error: str | None = None) -> Receipt:
+    return Receipt(
+        flow="a->b",
+        topic="größe",
+        partition=3,
+        position=position,
+        records=2,
+        bytes=100,
+        source_end=9,
+        stored=True,
+        state=PartitionState.RUNNING if error is None else PartitionState.FAILED,
+        error=error,
+    )
+
+
+class Driver:
+    def __init__(self) -> None:
+        self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
+        self.server = ChannelServer(TOKEN, lambda epoch, got: self.heard.put((epoch, got)))
+
+    def task(self, epoch: int = 1, token: str = TOKEN) -> TaskChannel:
+        return TaskChannel(self.server.address, token, epoch)
+
+
+@pytest.fixture
+def driver() -> Iterator[Driver]:
+    driver = Driver()
+    yield driver
+    driver.server.close()
+
+
+def test_receipts_reach_the_driver_as_they_were(driver: Driver) -> None:
+    task = driver.task(epoch=7)
+    sent = [receipt(), Receipt(**{**as_fields(receipt(error="no")), "partition": 4})]
+
+    task.report(sent)
+
+    assert driver.heard.get(timeout=SECONDS) == (7, sent)
+    task.close()
+
+
+def as_fields(one: Receipt) -> dict[str, object]:
+    return {name: getattr(one, name) for name in Receipt.__slots__}
+
+
+def test_only_what_has_changed_is_sent_again(driver: Driver) -> None:
+    task = driver.task()
+
+    task.report([receipt(position=5)])
+    task.report([receipt(position=5)])
+    task.report([receipt(position=6)])
+
+    positions = [driver.heard.get(timeout=SECONDS)[1][0].position for _ in range(2)]
+    assert positions == [5, 6]
+    assert driver.heard.empty()
+    task.close()
+
+
+def test_what_a_task_warns_of_is_logged_by_the_driver(
+    driver: Driver, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = driver.task()
+    with task.forwarding_logs():
+        logging.getLogger("heliograph.pipeline.link").warning("offsets %d to %d are gone", 3, 9)
+        logging.getLogger("heliograph.pipeline.link").info("chatter")
+    logging.getLogger("heliograph.pipeline.link").warning("behind the task's end")
+    task.report([receipt()])
+    driver.heard.get(timeout=SECONDS)
+
+    heard = [r for r in caplog.records if r.name == "heliograph.client.channel"]
+    assert [(r.levelname, r.getMessage()) for r in heard] == [
+        ("WARNING", "offsets 3 to 9 are gone")
+    ]
+    task.close()
+
+
+def test_the_end_of_an_epoch_reaches_its_tasks(driver: Driver) -> None:
+    task = driver.task(epoch=1)
+    task.report([receipt()])
+    driver.heard.get(timeout=SECONDS)
+
+    driver.server.end_epoch(1)
+    task.wait(SECONDS)
+
+    assert task.ended
+    task.close()
+
+
+def test_a_task_that_comes_late_hears_at_once_that_its_epoch_is_over(driver: Driver) -> None:
+    driver.server.end_epoch(3)
+
+    task = driver.task(epoch=3)
+    task.wait(SECONDS)
+
+    assert task.ended
+    task.close()
+
+
+def test_tasks_of_the_next_epoch_go_on(driver: Driver) -> None:
+    task = driver.task(epoch=2)
+    task.report([receipt()])
+    driver.heard.get(timeout=SECONDS)
+
+    driver.server.end_epoch(1)
+    task.wait(0.1)
+
+    assert not task.ended
+    task.close()
+
+
+def test_a_task_whose_driver_is_gone_ends(driver: Driver) -> None:
+    task = driver.task()
+    task.report([receipt()])
+    driver.heard.get(timeout=SECONDS)
+
+    driver.server.close()
+    task.wait(SECONDS)
+
+    assert task.ended
+    task.close()
+
+
+def test_a_closed_driver_takes_no_more_tasks(driver: Driver) -> None:
+    driver.server.close()
+
+    with pytest.raises(ConnectionLost, match=r"driver at 127\.0\.0\.1"):
+        driver.task()
+
+
+def test_a_connection_without_the_token_is_hung_up_on(driver: Driver) -> None:
+    stranger = driver.task(token="a guess")
+    stranger.report([receipt()])
+    stranger.wait(SECONDS)
+
+    assert stranger.ended
+    assert driver.heard.empty()
+    stranger.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x00\xff\n",
+        b"[]\n",
+        b"{}\n",
+        b'{"token":"\xc3\xa9","epoch":1}\n',
+        b"\n",
+    ],
+)
+def test_a_stranger_does_not_disturb_the_driver(driver: Driver, line: bytes) -> None:
+    with socket.create_connection(driver.server.address, timeout=SECONDS) as stranger:
+        stranger.sendall(line)
+        assert stranger.recv(1) == b""
+
+    task = driver.task()
+    task.report([receipt()])
+    assert driver.heard.get(timeout=SECONDS) == (1, [receipt()])
+    task.close()
+
+
+def test_a_message_that_is_not_a_receipt_ends_only_its_own_connection(driver: Driver) -> None:
+    with socket.create_connection(driver.server.address, timeout=SECONDS) as task:
+        hello = json.dumps({"token": TOKEN, "epoch": 1}).encode()
+        task.sendall(hello + b'\n{"receipts":[{"flow":"a->b"}]}\n')
+        assert task.recv(1) == b""
+
+    other = driver.task()
+    other.report([receipt()])
+    assert driver.heard.get(timeout=SECONDS) == (1, [receipt()])
+    other.close()
