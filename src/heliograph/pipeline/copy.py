@@ -1,0 +1,136 @@
+"""What a Spark task does: take its leases, copy until the epoch ends, give receipts.
+
+Runs in the executors' Python workers. Spark keeps workers alive between epochs, and this module keeps
+their cluster clients: connections survive from one epoch to the next.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from heliograph.client.channel import TaskChannel
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.model import Lease, Receipt
+from heliograph.pipeline.leases import RECEIPTS, Bundle, read_bundle
+from heliograph.pipeline.link import Link
+
+_REPORT_SECONDS = 1.0
+_POLL_SECONDS = 0.2
+
+#: This worker's clients, by flow and cluster. Only one task runs in a worker at a time.
+_clients: dict[tuple[str, str], ClusterClient] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """The function of `mapInArrow`: small, immutable, pickled into every task."""
+
+    config: MirrorConfig
+    driver: tuple[str, int]
+    token: str
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            for text in batch.column(0).to_pylist():
+                bundle = read_bundle(text)
+                if bundle.leases:
+                    yield _to_arrow(self._run(bundle))
+
+    def _run(self, bundle: Bundle) -> list[Receipt]:
+        channel = TaskChannel(self.driver, self.token, bundle.epoch)
+        try:
+            with channel.forwarding_logs():
+                return self._copy(bundle, channel)
+        finally:
+            channel.close()
+
+    def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
+        stop = threading.Event()
+        runs = [
+            _Run(self._link(self.config.flow(name), leases, stop))
+            for name, leases in _by_flow(bundle.leases).items()
+        ]
+        for run in runs:
+            run.start()
+        try:
+            _attend(runs, channel, stop)
+        finally:
+            stop.set()
+            for run in runs:
+                run.join()
+            channel.report(receipt for run in runs for receipt in run.link.receipts())
+        for run in runs:
+            if run.failure is not None:
+                raise run.failure
+        return [receipt for run in runs for receipt in run.link.receipts()]
+
+    def _link(self, flow: FlowConfig, leases: list[Lease], stop: threading.Event) -> Link:
+        source, target = (self._client(flow, alias, stop) for alias in (flow.source, flow.target))
+        return Link(
+            flow,
+            leases,
+            source=source,
+            target=target,
+            stopped=stop.is_set,
+            patience_seconds=self.config.once_timeout_seconds,
+        )
+
+    def _client(self, flow: FlowConfig, alias: str, stop: threading.Event) -> ClusterClient:
+        config = self.config.cluster(alias)
+        client = _clients.get((flow.name, alias))
+        if client is not None and client.config != config:
+            client.close()
+            client = None
+        if client is None:
+            client = ClusterClient(config, client_id=f"{flow.name}|{flow.connector_name}")
+            _clients[flow.name, alias] = client
+        client.stopped = stop.is_set
+        return client
+
+
+class _Run(threading.Thread):
+    """One flow's link in a thread of its own, so that a flow that waits does not hold up another."""
+
+    def __init__(self, link: Link) -> None:
+        super().__init__(name=link.flow.name, daemon=True)
+        self.link = link
+        self.failure: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.link.run()
+        except BaseException as e:  # noqa: BLE001 - raised again in the task's thread, for Spark to see
+            self.failure = e
+
+
+def _attend(runs: list[_Run], channel: TaskChannel, stop: threading.Event) -> None:
+    """Report to the driver while the links run, and pass its word on to them."""
+    ticks = 0
+    while any(run.is_alive() for run in runs):
+        if any(run.failure for run in runs):
+            return
+        channel.wait(_POLL_SECONDS)
+        if channel.ended:
+            stop.set()
+            return
+        ticks += 1
+        if ticks % round(_REPORT_SECONDS / _POLL_SECONDS) == 0:
+            channel.report(receipt for run in runs for receipt in run.link.receipts())
+
+
+def _by_flow(leases: Iterable[Lease]) -> dict[str, list[Lease]]:
+    flows: dict[str, list[Lease]] = {}
+    for lease in leases:
+        flows.setdefault(lease.flow, []).append(lease)
+    return flows
+
+
+def _to_arrow(receipts: list[Receipt]) -> Any:
+    columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
+    return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)

@@ -1,0 +1,88 @@
+"""Leases as rows of a stream, and receipts as rows of its result.
+
+A row holds the leases of one task, in JSON; an epoch adds one row per task slot. The stream is Spark's
+memory stream, which lives in the driver's JVM: with a Python data source, planning an epoch takes up to
+five more Python processes and a start-up of seconds (docs/decisions/0002-lease-source.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from heliograph.model import Lease, PartitionState, Receipt
+
+RECEIPTS = pa.schema(
+    [
+        ("flow", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("position", pa.int64()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("source_end", pa.int64()),
+        ("stored", pa.bool_()),
+        ("state", pa.string()),
+        ("error", pa.string()),
+    ]
+)
+RECEIPTS_DDL = (
+    "flow string, topic string, partition int, position long, records long, bytes long, "
+    "source_end long, stored boolean, state string, error string"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The leases of one task in one epoch."""
+
+    epoch: int
+    leases: tuple[Lease, ...]
+
+
+def write_bundle(bundle: Bundle) -> str:
+    return json.dumps(
+        {"epoch": bundle.epoch, "leases": [asdict(lease) for lease in bundle.leases]},
+        separators=(",", ":"),
+    )
+
+
+def read_bundle(text: str) -> Bundle:
+    document = json.loads(text)
+    leases = tuple(Lease(**fields) for fields in document["leases"])
+    return Bundle(epoch=document["epoch"], leases=leases)
+
+
+def read_receipt(row: Any) -> Receipt:
+    return Receipt(**{**row.asDict(), "state": PartitionState(row.state)})
+
+
+class LeaseStream:
+    """A stream to which the driver adds an epoch's leases; each becomes one micro-batch."""
+
+    def __init__(self, spark: Any, slots: int) -> None:
+        self.slots = slots
+        self._jvm = spark._jvm
+        memory_stream = self._jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+        # With a number of partitions given, the rows of a micro-batch are dealt out in turn: as many
+        # rows as slots means one row, one task.
+        self._stream = memory_stream.apply(
+            spark._jsparkSession, slots, self._jvm.org.apache.spark.sql.Encoders.STRING()
+        )
+
+    def to_df(self, spark: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        return DataFrame(self._stream.toDF(), spark)
+
+    def add(self, epoch: int, tasks: Sequence[Sequence[Lease]]) -> None:
+        rows = self._jvm.java.util.ArrayList()
+        for slot in range(self.slots):
+            leases = tuple(tasks[slot]) if slot < len(tasks) else ()
+            rows.add(write_bundle(Bundle(epoch=epoch, leases=leases)))
+        converters = self._jvm.scala.jdk.javaapi.CollectionConverters
+        self._stream.addData(converters.asScala(rows).toSeq())

@@ -1,0 +1,355 @@
+"""The copy loop: one flow's share of one task, from source brokers to target brokers.
+
+    source ──fetch──► select ──(repack)──► producer ──produce──► target
+                        │ position                    │ acknowledged
+                        ▼                             ▼
+                  next fetch                 offsets topic, receipts
+
+One thread, no Spark: a task runs a link per flow, and the benchmark's raw copy is this loop alone. A
+partition in trouble never stops the others: it waits with its cause in `state` and `error`.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from heliograph.client.admin import EARLIEST, LATEST, list_offsets, topic_config
+from heliograph.client.backoff import Backoff
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.fetcher import Fetcher
+from heliograph.client.poller import wait
+from heliograph.client.producer import Outgoing, Producer
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import (
+    BrokerError,
+    ClientError,
+)
+from heliograph.mm2.offset_records import offset_batches
+from heliograph.model import (
+    Lease,
+    OffsetReset,
+    PartitionState,
+    Receipt,
+    Timestamps,
+    TopicPartition,
+)
+from heliograph.pipeline.forward import forward
+from heliograph.pipeline.progress import PartitionCopy
+from heliograph.wire.fetch import FetchedPartition, FetchLimits
+from heliograph.wire.messages import broker_error
+
+log = logging.getLogger(__name__)
+
+#: Nothing is fetched while this much waits for the target: the bound on a link's memory, with the
+#: response that is being received on top of it.
+_BUFFER_BYTES = 16 << 20
+_TICK_SECONDS = 0.1
+#: How long the end of an epoch waits for acknowledgements and for the offsets to be stored.
+_DRAIN_SECONDS = 3.0
+
+_OFFSET_OUT_OF_RANGE = 1
+_MESSAGE_TOO_LARGE = 10
+
+
+class Link:
+    def __init__(
+        self,
+        flow: FlowConfig,
+        leases: Iterable[Lease],
+        *,
+        source: ClusterClient,
+        target: ClusterClient,
+        stopped: Callable[[], bool],
+        patience_seconds: float = 60.0,
+        limits: FetchLimits | None = None,
+    ) -> None:
+        self.flow = flow
+        self._patience_seconds = patience_seconds
+        self._source = source
+        self._target = target
+        self._stopped = stopped
+        self._copies = {
+            TopicPartition(lease.topic, lease.partition): PartitionCopy(
+                lease, lease.start, lease.start
+            )
+            for lease in leases
+        }
+        self._by_target = {copy.target: copy for copy in self._copies.values()}
+        self._fetcher = Fetcher(
+            source,
+            isolation_level=flow.isolation_level,
+            limits=limits or FetchLimits(),
+            on_records=self._on_records,
+            on_nothing=self._on_nothing,
+        )
+        self._producer = Producer(
+            target,
+            {copy.target.topic for copy in self._copies.values()} | {flow.offsets_topic},
+            on_ack=self._on_ack,
+            on_refused=self._on_refused,
+            on_retry=self._on_retry,
+        )
+        self._pause: dict[ClusterClient, tuple[float, Backoff]] = {}
+        self._next_flush = time.monotonic() + flow.offset_flush_interval_ms / 1000
+        self._next_tick = 0.0
+        self._last_progress = time.monotonic()
+        self._done = False
+
+    def run(self) -> list[Receipt]:
+        """Copy until every lease is done or the epoch is stopped; then settle what is under way."""
+        self._reach(self._target, lambda: self._target.refresh(self._producer.topics))
+        for copy in self._copies.values():
+            self._resume(copy)
+        while not self._stopped() and not self._done:
+            self._step()
+        self._finish()
+        return self.receipts()
+
+    def receipts(self) -> list[Receipt]:
+        """The state of every lease as of now; safe to call from another thread."""
+        return [copy.receipt() for copy in self._copies.values()]
+
+    # ── the loop ─────────────────────────────────────────────────────────────────────────────
+
+    def _step(self) -> None:
+        self._reach(self._target, self._producer.send)
+        if self._producer.buffered_bytes < _BUFFER_BYTES:
+            self._reach(self._source, self._fetcher.send)
+        wait([*self._fetcher.connections(), *self._producer.connections()], _TICK_SECONDS)
+        self._producer.pump()
+        self._fetcher.pump()
+        if time.monotonic() >= self._next_tick:
+            self._tick(time.monotonic())
+
+    def _tick(self, now: float) -> None:
+        """What looks at every partition: not with each answer, there may be thousands of both."""
+        self._next_tick = now + _TICK_SECONDS
+        self._done = self._finished()
+        for copy in self._copies.values():
+            if copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding:
+                self._rewind(copy)
+        if now >= self._next_flush:
+            self._next_flush = now + self.flow.offset_flush_interval_ms / 1000
+            self._store_offsets()
+
+    def _reach(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
+        """Do something that needs a cluster; while it cannot be reached, wait longer and longer."""
+        retry_at, backoff = self._pause.get(cluster, (0.0, Backoff()))
+        if time.monotonic() < retry_at:
+            return
+        try:
+            action()
+            self._pause.pop(cluster, None)
+        except ClientError as e:
+            delay = backoff.next()
+            self._pause[cluster] = (time.monotonic() + delay, backoff)
+            log.warning("flow %s: %s; trying again in %.1f s", self.flow.name, e, delay)
+            for copy in self._copies.values():
+                if copy.state is PartitionState.RUNNING:
+                    copy.state, copy.error = PartitionState.RETRYING, str(e)
+
+    def _finished(self) -> bool:
+        if any(copy.lease.end is None for copy in self._copies.values()):
+            return False
+        if time.monotonic() - self._last_progress > self._patience_seconds:
+            log.error(
+                "flow %s: no progress for %g s; giving up", self.flow.name, self._patience_seconds
+            )
+            return True
+        return all(copy.finished for copy in self._copies.values())
+
+    def _finish(self) -> None:
+        self._fetcher.close()
+        self._producer.abandon()
+        self._drain()
+        self._store_offsets()
+        self._drain()
+        if not self._producer.idle:
+            log.error(
+                "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, "
+                "records after them may be copied again",
+                self.flow.name,
+                _DRAIN_SECONDS,
+            )
+            for copy in self._copies.values():
+                copy.stored = None
+            for connection in self._producer.connections():
+                connection.forget()
+
+    def _drain(self) -> None:
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while not self._producer.idle and time.monotonic() < deadline:
+            self._reach(self._target, self._producer.send)
+            wait(self._producer.connections(), _TICK_SECONDS)
+            self._producer.pump()
+
+    # ── source side ──────────────────────────────────────────────────────────────────────────
+
+    def _on_records(self, answer: FetchedPartition) -> None:
+        copy = self._copies[TopicPartition(answer.topic, answer.partition)]
+        if answer.error:
+            self._on_fetch_error(copy, answer.error)
+            return
+        # The last stable offset is the end of what a read_committed reader can see; the broker gives
+        # both, and under read_uncommitted the high watermark counts.
+        committed = self.flow.isolation_level.wire == 1
+        copy.source_end = answer.last_stable_offset if committed else answer.high_watermark
+        if copy.state is PartitionState.RETRYING and not copy.outstanding:
+            copy.state, copy.error = PartitionState.RUNNING, None
+        if answer.records:
+            self._last_progress = time.monotonic()
+            self._forward(copy, answer)
+
+    def _forward(self, copy: PartitionCopy, answer: FetchedPartition) -> None:
+        batches, position, failure = forward(
+            copy,
+            answer,
+            append_time=self.flow.timestamps is Timestamps.READER,
+            subject=f"{self.flow.name}: {copy.source}",
+        )
+        for batch in batches:
+            copy.outstanding += 1
+            self._producer.append(copy.target, batch)
+        if failure is not None:
+            self._fail(copy, str(failure))
+            return
+        copy.position = position
+        if not copy.outstanding:
+            copy.acked = copy.position
+        self._resume(copy)
+
+    def _on_nothing(self, partitions: Sequence[TopicPartition]) -> None:
+        """No record left below the end of a bounded lease: compaction has removed the rest."""
+        for key in partitions:
+            copy = self._copies[key]
+            end = copy.lease.end
+            if end is not None and copy.position < end <= copy.source_end:
+                copy.position = end
+                if not copy.outstanding:
+                    copy.acked = end
+                self._resume(copy)
+
+    def _on_fetch_error(self, copy: PartitionCopy, code: int) -> None:
+        error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
+        if code == _OFFSET_OUT_OF_RANGE:
+            self._reset(copy, error)
+        elif error.retriable:
+            copy.state, copy.error = PartitionState.RETRYING, str(error)
+        else:
+            self._fail(copy, str(error))
+
+    def _reset(self, copy: PartitionCopy, error: BrokerError) -> None:
+        """The source has lost what we stand at: do as auto.offset.reset says, and say so."""
+        if self.flow.auto_offset_reset is OffsetReset.NONE:
+            self._fail(copy, f"{error}; auto.offset.reset=none forbids to go on elsewhere")
+            return
+        earliest = self.flow.auto_offset_reset is OffsetReset.EARLIEST
+        try:
+            found = list_offsets(self._source, [copy.source], EARLIEST if earliest else LATEST)
+        except ClientError as e:
+            self._fail(copy, str(e))
+            return
+        position = found[copy.source]
+        log.error(
+            "%s; source offsets from %d to %d are not mirrored (auto.offset.reset=%s)",
+            error,
+            copy.position,
+            position,
+            self.flow.auto_offset_reset,
+        )
+        copy.position = position
+        if not copy.outstanding:
+            copy.acked = position
+        self._resume(copy)
+
+    # ── target side ──────────────────────────────────────────────────────────────────────────
+
+    def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
+        copy = self._by_target.get(partition)
+        if copy is None:  # the offsets topic
+            return
+        self._last_progress = time.monotonic()
+        copy.acknowledge(batch.next_offset, batch.record_count, len(batch.data))
+        self._resume(copy)
+
+    def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
+        copy = self._by_target.get(partition)
+        if copy is None:
+            log.warning("flow %s: storing offsets: %s; trying again", self.flow.name, error)
+            return
+        copy.state, copy.error = PartitionState.RETRYING, str(error)
+        self._fetcher.positions.pop(copy.source, None)
+
+    def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
+        copy = self._by_target.get(partition)
+        if copy is None:
+            log.error("flow %s: offsets cannot be stored: %s", self.flow.name, error)
+            return
+        copy.outstanding = 0
+        if error.code == _MESSAGE_TOO_LARGE and self._learn_max_bytes(copy):
+            self._rewind(copy)
+        else:
+            self._fail(copy, f"{self.flow.name}: {copy.source}: {error}")
+
+    def _learn_max_bytes(self, copy: PartitionCopy) -> bool:
+        """Whether knowing the target's limit lets us cut batches to size; false if we already did."""
+        try:
+            value = topic_config(self._target, copy.target.topic, "max.message.bytes")
+        except ClientError as e:
+            log.warning("flow %s: %s", self.flow.name, e)
+            return False
+        known, copy.max_bytes = copy.max_bytes, int(value) if value else None
+        return copy.max_bytes is not None and copy.max_bytes != known
+
+    # ── one partition's fate ─────────────────────────────────────────────────────────────────
+
+    def _resume(self, copy: PartitionCopy) -> None:
+        """Fetch on from `position`, unless the lease is read to its end or the partition is in trouble."""
+        end = copy.lease.end
+        if copy.state is PartitionState.FAILED or (end is not None and copy.position >= end):
+            self._fetcher.positions.pop(copy.source, None)
+        else:
+            self._fetcher.positions[copy.source] = copy.position
+
+    def _rewind(self, copy: PartitionCopy) -> None:
+        """Go back to what is acknowledged and try again from there."""
+        if copy.retry_at is not None and copy.max_bytes is not None:
+            self._learn_max_bytes(copy)  # somebody may have raised it: that is what we wait for
+        copy.retry_at = None
+        copy.position = copy.acked
+        if copy.state is PartitionState.FAILED:
+            copy.state = PartitionState.RETRYING
+        self._resume(copy)
+
+    def _fail(self, copy: PartitionCopy, error: str) -> None:
+        if copy.error != error:
+            log.error("%s", error)
+        copy.state, copy.error = PartitionState.FAILED, error
+        copy.retry_at = time.monotonic() + copy.backoff.next()
+        self._fetcher.positions.pop(copy.source, None)
+
+    def _store_offsets(self) -> None:
+        """Queue the offsets of everything acknowledged since they were last stored."""
+        partitions = self._target.metadata.partitions.get(self.flow.offsets_topic)
+        changed = [c for c in self._copies.values() if c.acked not in (c.stored, c.lease.start)]
+        if not partitions or not changed:
+            if changed:
+                log.warning(
+                    "flow %s: %s is not known; offsets not stored",
+                    self.flow.name,
+                    self.flow.offsets_topic,
+                )
+            return
+        positions = {copy.source: copy.acked for copy in changed}
+        now_ms = int(time.time() * 1000)
+        for number, batch, count in offset_batches(
+            self.flow.connector_name, self.flow.source, positions, partitions, now_ms
+        ):
+            self._producer.append(
+                TopicPartition(self.flow.offsets_topic, number),
+                Outgoing(memoryview(batch), count, -1, -1),
+            )
+        for copy in changed:
+            copy.stored = copy.acked

@@ -1,0 +1,97 @@
+"""The one streaming query that carries all flows: an epoch is a micro-batch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from heliograph.errors import HeliographError
+from heliograph.model import Lease, Receipt
+from heliograph.pipeline.copy import Copy
+from heliograph.pipeline.leases import RECEIPTS_DDL, LeaseStream, read_receipt
+
+log = logging.getLogger(__name__)
+
+#: A micro-batch writes two small files here. They hold an epoch number and nothing that matters: a
+#: folder in memory, thrown away at the end, makes the change of epoch quicker.
+_FAST_FOLDER = Path("/dev/shm")
+
+
+class QueryFailed(HeliographError):
+    """The streaming query ended with an error: a task failed beyond Spark's retries."""
+
+    retriable = True
+
+
+class CopyQuery:
+    """`settle(receipts)` is called in the query's own thread when an epoch's tasks have all returned."""
+
+    def __init__(
+        self, spark: Any, slots: int, copy: Copy, settle: Callable[[list[Receipt]], None]
+    ) -> None:
+        self._spark = spark
+        self._leases = LeaseStream(spark, slots)
+        self._settle = settle
+        fast = _FAST_FOLDER if os.access(_FAST_FOLDER, os.W_OK) else None
+        self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
+        self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
+        self._query: Any = None
+
+    def start(self, *, once: bool) -> None:
+        """Run epochs as their leases are added; with `once`, those there now (availableNow)."""
+        writer = (
+            self._result.writeStream.queryName("heliograph")
+            .foreachBatch(self._on_batch)
+            .option("checkpointLocation", self._checkpoint)
+        )
+        self._query = (writer.trigger(availableNow=True) if once else writer).start()
+
+    def add(self, epoch: int, tasks: Sequence[Sequence[Lease]]) -> None:
+        self._leases.add(epoch, tasks)
+
+    def wait(self, timeout: float) -> bool:
+        """Whether the query has ended; raises if it ended badly."""
+        from pyspark.errors import StreamingQueryException
+
+        try:
+            return bool(self._query.awaitTermination(timeout))
+        except StreamingQueryException as e:
+            raise QueryFailed(f"Spark gave up on the copy: {_cause(e)}") from e
+
+    def settle_all(self) -> None:
+        """Wait until every epoch added so far is settled."""
+        self._query.processAllAvailable()
+
+    def stop(self) -> None:
+        if self._query is not None:
+            self._query.stop()
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+
+    def _on_batch(self, result: Any, _batch_id: int) -> None:
+        self._settle([read_receipt(row) for row in result.collect()])
+
+
+def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
+    """`DataFrame.mapInArrow` without its demand for pandas, which Arrow rows do not need.
+
+    Without pandas a worker starts 0.4 s sooner and is 40 MB smaller.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.pandas.functions import vectorized_udf  # type: ignore[attr-defined]
+    from pyspark.util import PythonEvalType
+
+    udf = vectorized_udf(function.__call__, schema, PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
+    column = udf(*(rows[name] for name in rows.columns))
+    return DataFrame(rows._jdf.mapInArrow(column._jc, False, None), rows.sparkSession)
+
+
+def _cause(error: Any) -> str:
+    """The line of a Spark error that says what happened; the rest is Spark's stack."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith("heliograph.") or "Error: " in line]
+    return own[-1] if own else (lines[0] if lines else "unknown")

@@ -1,0 +1,1 @@
+"""The driver process: observes the clusters, plans epochs, follows the tasks."""

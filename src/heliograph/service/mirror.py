@@ -1,0 +1,270 @@
+"""The mirror: observes the clusters, plans epochs, hands them to Spark, follows the tasks.
+
+    observe topics, offsets ──► plan epoch ──► leases ──► tasks copy … ──► settle ──┐
+            ▲                                     ▲                                 │
+            └── every refresh interval            └───────── next epoch ◄───────────┘
+
+An epoch lasts until something changes: topics or partitions, its time is up, or a stop.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heliograph.client.backoff import Backoff
+from heliograph.client.channel import ChannelServer
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.errors import ClientError, NotKafka
+from heliograph.model import Lease, PartitionState, Receipt, TopicPartition
+from heliograph.pipeline.copy import Copy
+from heliograph.pipeline.query import CopyQuery, QueryFailed
+from heliograph.pipeline.session import ClusterSpark, LocalSpark
+from heliograph.plan.epoch import gain, plan_epoch
+from heliograph.service.flow import ObservedFlow
+from heliograph.service.progress import Progress
+
+log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.25
+#: Within a stop's 5 seconds: the tasks' last word, then Spark and its JVM.
+_STOP_SECONDS = 3.5
+_RESTARTS_ONCE = 3
+#: A change of epoch stops the copy for a fraction of a second: it must bring something, and often enough
+#: is every minute.
+_WEIGHING_SECONDS = 60.0
+_HEAVY_BYTES_PER_SECOND = 10e6
+_WORTHWHILE_GAIN = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a run ended: what was copied, and every partition that is not where it should be."""
+
+    records: int
+    unfinished: tuple[Receipt, ...]
+    unstored: tuple[Receipt, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        return not self.unfinished and not self.problems
+
+
+class Mirror:
+    """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied."""
+
+    def __init__(
+        self,
+        config: MirrorConfig,
+        spark: LocalSpark | ClusterSpark,
+        *,
+        once: bool = False,
+        stop: threading.Event,
+        progress: Progress,
+    ) -> None:
+        self._config = config
+        self._once = once
+        self._spark = spark
+        self._stop = stop
+        self._progress = progress
+        self._token = secrets.token_hex(16)
+        self._channel = ChannelServer(self._token, progress.update, spark.driver_host)
+        self._flows = [self._observed(flow) for flow in config.flows]
+        self._lock = threading.Lock()
+        self._settled = threading.Event()
+        self._epoch = 0
+        self._epoch_started = 0.0
+        self._ending = False
+        self._idle = False
+        self._query: CopyQuery | None = None
+        self._running: list[list[Lease]] = []
+        self._weighed: dict[str, dict[TopicPartition, int]] = {}
+        self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
+
+    def run(self) -> Outcome:
+        try:
+            self._observe_all()
+            self._mirror()
+        finally:
+            self._channel.close()
+            for flow in self._flows:
+                flow.close()
+        return self._outcome()
+
+    # ── epochs ───────────────────────────────────────────────────────────────────────────────
+
+    def _mirror(self) -> None:
+        backoff, failures = Backoff(first=1.0, most=30.0), 0
+        while not self._stop.is_set():
+            try:
+                self._run_query()
+                return
+            except QueryFailed as e:
+                failures += 1
+                self._channel.end_epoch(self._epoch)  # tasks of it that still run
+                if self._once and failures >= _RESTARTS_ONCE:
+                    raise
+                delay = backoff.next()
+                log.error("%s; starting again in %.0f s from the stored offsets", e, delay)
+                self._stop.wait(delay)
+                self._observe_all()
+
+    def _run_query(self) -> None:
+        copy = Copy(config=self._config, driver=self._channel.address, token=self._token)
+        query = self._query = CopyQuery(
+            self._spark.session(), self._spark.slots, copy, self._settle
+        )
+        try:
+            if not self._begin_epoch() and self._once:
+                return
+            query.start(once=self._once)
+            while not query.wait(_TICK_SECONDS):
+                if self._stop.is_set():
+                    self._await_last_word()
+                    return
+                if not self._once:
+                    self._look_for_change()
+        finally:
+            self._query = None
+            query.stop()
+
+    def _begin_epoch(self) -> bool:
+        """Plan and start the next epoch; false if there is no partition to copy, so far."""
+        tasks = plan_epoch([flow.view() for flow in self._flows], self._spark.slots)
+        leases = sum(len(task) for task in tasks)
+        self._idle = not leases
+        if self._idle:
+            self._settled.set()
+            return False
+        with self._lock:
+            self._epoch += 1
+            self._epoch_started = time.monotonic()
+            self._ending = False
+            self._settled.clear()
+        self._progress.begin(self._epoch)
+        log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
+        self._running = tasks
+        assert self._query is not None
+        self._query.add(self._epoch, tasks)
+        return True
+
+    def _settle(self, receipts: list[Receipt]) -> None:
+        """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
+        self._progress.settle(receipts)
+        for flow in self._flows:
+            flow.settle(r for r in receipts if r.flow == flow.config.name)
+        if self._once or self._stop.is_set():
+            self._settled.set()
+        else:
+            self._begin_epoch()
+
+    def _await_last_word(self) -> None:
+        """End the epoch, or the one that begins at this very moment, and wait for its receipts."""
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not self._settled.is_set():
+            self._end_epoch("stop")
+            if self._settled.wait(_TICK_SECONDS):
+                return
+            if time.monotonic() > deadline:
+                log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
+                return
+
+    def _end_epoch(self, why: str) -> None:
+        with self._lock:
+            if self._ending or self._idle:
+                return
+            self._ending = True
+        log.info("epoch %d: ending (%s)", self._epoch, why)
+        self._channel.end_epoch(self._epoch)
+
+    def _look_for_change(self) -> None:
+        for flow in self._flows:
+            try:
+                change = flow.refresh()
+            except ClientError as e:
+                log.warning("flow %s: topics could not be refreshed: %s", flow.config.name, e)
+                continue
+            if change:
+                self._end_epoch(change)
+        if self._idle:
+            self._begin_epoch()
+        elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
+            self._end_epoch("its time is up")
+        if time.monotonic() > self._next_weighing:
+            self._weigh()
+
+    def _weigh(self) -> None:
+        """Measure the load of every partition; end the epoch if a better balance is worth a pause."""
+        self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
+        heaviest = 0.0
+        for flow in self._flows:
+            now = self._progress.bytes_by_partition(flow.config.name)
+            before = self._weighed.get(flow.config.name, {})
+            loads = {p: float(size - before.get(p, 0)) for p, size in now.items()}
+            self._weighed[flow.config.name] = now
+            flow.weigh(loads)
+            heaviest = max(heaviest, sum(loads.values()))
+        won = gain([flow.view() for flow in self._flows], self._running)
+        if heaviest / _WEIGHING_SECONDS > _HEAVY_BYTES_PER_SECOND and won > _WORTHWHILE_GAIN:
+            self._end_epoch(f"a better balance takes {won:.0%} off the busiest task")
+
+    # ── clusters ─────────────────────────────────────────────────────────────────────────────
+
+    def _observe_all(self) -> None:
+        for flow in self._flows:
+            self._insist(lambda flow=flow: flow.observe(bounded=self._once))  # type: ignore[misc]
+
+    def _insist(self, action: Callable[[], None]) -> None:
+        """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
+        backoff, deadline = Backoff(), time.monotonic() + self._config.once_timeout_seconds
+        while not self._stop.is_set():
+            try:
+                action()
+                return
+            except NotKafka:
+                raise
+            except ClientError as e:
+                if not e.retriable or (self._once and time.monotonic() > deadline):
+                    raise
+                delay = backoff.next()
+                log.warning("%s; trying again in %.1f s", e, delay)
+                self._stop.wait(delay)
+
+    def _observed(self, flow: FlowConfig) -> ObservedFlow:
+        def client(alias: str) -> ClusterClient:
+            return ClusterClient(
+                self._config.cluster(alias),
+                client_id=f"{flow.name}|{flow.connector_name}|admin",
+                stopped=self._stop.is_set,
+            )
+
+        return ObservedFlow(flow, client(flow.source), client(flow.target))
+
+    def _outcome(self) -> Outcome:
+        wanted = (
+            {PartitionState.DONE} if self._once else set(PartitionState) - {PartitionState.FAILED}
+        )
+        receipts = self._progress.receipts()
+        return Outcome(
+            records=self._progress.records,
+            unfinished=tuple(r for r in receipts if r.state not in wanted),
+            unstored=tuple(r for r in receipts if not r.stored),
+            problems=tuple(p for flow in self._flows for p in flow.problems.values()),
+        )
+
+
+def slots_for(config: MirrorConfig) -> int:
+    """Task slots on this machine: what tasks.max asks for, but at most one for every two cores.
+
+    A link moves hundreds of MB/s on less than a core, and the fewer links share the partitions, the
+    more of them fill each request: `make bench` had one link ahead of two and four, for half the CPU.
+    """
+    wanted = max(flow.tasks_max for flow in config.flows)
+    return min(wanted, max(1, (os.cpu_count() or 1) // 2))

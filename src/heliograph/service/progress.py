@@ -1,0 +1,114 @@
+"""What the mirror has done and stands at, put together from the receipts of its tasks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from heliograph.model import PartitionState, Receipt, TopicPartition
+
+
+@dataclass(slots=True)
+class PartitionView:
+    """One partition of a flow: totals over all epochs, and its newest receipt."""
+
+    receipt: Receipt
+    settled_records: int = 0
+    settled_bytes: int = 0
+
+    @property
+    def records(self) -> int:
+        return self.settled_records + self.receipt.records
+
+    @property
+    def bytes(self) -> int:
+        return self.settled_bytes + self.receipt.bytes
+
+    @property
+    def lag(self) -> int | None:
+        """Records between the source's end and what is on the target; None before the first fetch."""
+        end = self.receipt.source_end
+        return None if end < 0 else max(end - self.receipt.position, 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicProgress:
+    flow: str
+    topic: str
+    partitions: int
+    records: int
+    bytes: int
+    lag: int | None
+    troubled: tuple[Receipt, ...] = ()
+
+
+@dataclass(slots=True)
+class Progress:
+    """Written by the channel's threads and by `settle`, read by whoever shows it."""
+
+    epoch: int = 0
+    _partitions: dict[tuple[str, TopicPartition], PartitionView] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def begin(self, epoch: int) -> None:
+        with self._lock:
+            self.epoch = epoch
+
+    def update(self, epoch: int, receipts: Iterable[Receipt]) -> None:
+        """Newest word of running tasks; its counters start with the epoch, so a late word is too late."""
+        with self._lock:
+            for receipt in receipts if epoch == self.epoch else ():
+                self._view(receipt).receipt = receipt
+
+    def settle(self, receipts: Iterable[Receipt]) -> None:
+        """The last word of an epoch: its counters go into the totals."""
+        with self._lock:
+            self.epoch = -1
+            for receipt in receipts:
+                view = self._view(receipt)
+                view.settled_records += receipt.records
+                view.settled_bytes += receipt.bytes
+                view.receipt = _without_counters(receipt)
+
+    def topics(self) -> list[TopicProgress]:
+        with self._lock:
+            views = list(self._partitions.values())
+        by_topic: dict[tuple[str, str], list[PartitionView]] = {}
+        for view in views:
+            by_topic.setdefault((view.receipt.flow, view.receipt.topic), []).append(view)
+        return [_topic(flow, topic, views) for (flow, topic), views in sorted(by_topic.items())]
+
+    def bytes_by_partition(self, flow: str) -> dict[TopicPartition, int]:
+        with self._lock:
+            return {key[1]: v.bytes for key, v in self._partitions.items() if key[0] == flow}
+
+    def receipts(self) -> list[Receipt]:
+        with self._lock:
+            return [view.receipt for view in self._partitions.values()]
+
+    @property
+    def records(self) -> int:
+        return sum(topic.records for topic in self.topics())
+
+    def _view(self, receipt: Receipt) -> PartitionView:
+        key = (receipt.flow, TopicPartition(receipt.topic, receipt.partition))
+        return self._partitions.setdefault(key, PartitionView(_without_counters(receipt)))
+
+
+def _without_counters(receipt: Receipt) -> Receipt:
+    return replace(receipt, records=0, bytes=0)
+
+
+def _topic(flow: str, topic: str, views: list[PartitionView]) -> TopicProgress:
+    lags = [view.lag for view in views]
+    good = (PartitionState.RUNNING, PartitionState.DONE)
+    return TopicProgress(
+        flow=flow,
+        topic=topic,
+        partitions=len(views),
+        records=sum(view.records for view in views),
+        bytes=sum(view.bytes for view in views),
+        lag=None if None in lags else sum(lag for lag in lags if lag is not None),
+        troubled=tuple(v.receipt for v in views if v.receipt.state not in good),
+    )

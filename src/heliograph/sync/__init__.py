@@ -1,0 +1,1 @@
+"""Carries out what `plan` decides."""
