@@ -1,0 +1,113 @@
+"""The `heliograph` command. Exit codes: 0 ok, 1 failed, 2 usage or bad configuration."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heliograph import __version__
+from heliograph.errors import ConfigError, HeliographError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="MirrorMaker 2 for Kafka, in Python, its data pipeline on Spark.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"heliograph {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def run(
+    config: Annotated[
+        Path, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
+    ],
+    clusters: Annotated[
+        list[str] | None,
+        typer.Option("--clusters", metavar="ALIAS…", help="Serve only flows into these targets."),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="Copy what is there now, then exit.")
+    ] = False,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="A Spark cluster; default: this machine.")
+    ] = None,
+) -> None:
+    """Mirror clusters as connect-mirror-maker.sh does, from the same file."""
+    from heliograph.cli.run import run as run_mirror
+
+    raise typer.Exit(run_mirror(config, clusters or [], once=once, master=master))
+
+
+@app.command()
+def demo(
+    once: Annotated[
+        bool, typer.Option("--once", help="Mirror a known set, compare both sides, exit.")
+    ] = False,
+) -> None:
+    """Two real Kafka clusters, sample data, and a mirror between them. Needs no configuration."""
+    from heliograph.cli.demo import demo as run_demo
+
+    raise typer.Exit(run_demo(once=once))
+
+
+@app.command()
+def brokers(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="Clusters.")] = None,
+    nodes: Annotated[int, typer.Option(help="Brokers per cluster: 1 or 3.")] = 1,
+    kafka_version: Annotated[str, typer.Option(help="Version of Kafka.")] = "4.3.1",
+    data: Annotated[Path | None, typer.Option(help="Keep the data in this folder.")] = None,
+) -> None:
+    """Start real Kafka clusters to play with; Ctrl-C stops them."""
+    from heliograph.cli.brokers import brokers as run_brokers
+
+    run_brokers(names or ("source", "target"), nodes=nodes, kafka_version=kafka_version, data=data)
+
+
+def main() -> None:
+    try:
+        app(args=_spread(sys.argv[1:]))
+    except ConfigError as e:
+        for problem in e.problems:
+            typer.echo(f"error: {problem}", err=True)
+        sys.exit(2)
+    except HeliographError as e:
+        typer.echo(f"error: {e}", err=True)
+        sys.exit(1)
+
+
+def _spread(arguments: list[str]) -> list[str]:
+    """`--clusters B C` as connect-mirror-maker.sh takes it, into `--clusters B --clusters C`."""
+    spread: list[str] = []
+    in_clusters = False
+    for argument in arguments:
+        if in_clusters and not argument.startswith("-") and spread[-1] != "--clusters":
+            spread += ["--clusters", argument]
+            continue
+        if argument == "--clusters":
+            in_clusters = True
+        elif argument.startswith("-"):
+            in_clusters = False
+        spread.append(argument)
+    return spread
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""`heliograph run`: dedicated mode, the drop-in for connect-mirror-maker.sh."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import typer
+
+from heliograph.cli.show import show
+from heliograph.config.mm2_properties import load
+from heliograph.pipeline.session import ClusterSpark, LocalSpark
+from heliograph.service.mirror import Mirror, Outcome, slots_for
+from heliograph.service.progress import Progress
+
+log = logging.getLogger(__name__)
+
+
+def run(path: Path, clusters: Sequence[str], *, once: bool, master: str | None) -> int:
+    log_to_stderr()
+    config = load(path, clusters)
+    for warning in config.warnings:
+        log.warning("%s", warning)
+    spark = (
+        LocalSpark(slots_for(config))
+        if master is None
+        else ClusterSpark(master, max(flow.tasks_max for flow in config.flows))
+    )
+    stop, progress = threading.Event(), Progress()
+    with closing(spark), stopping_on_signals(stop), show(progress):
+        outcome = Mirror(config, spark, once=once, stop=stop, progress=progress).run()
+    return report(outcome, once=once)
+
+
+def report(outcome: Outcome, *, once: bool) -> int:
+    for receipt in outcome.unfinished:
+        typer.echo(
+            f"{receipt.state}: {receipt.flow} {receipt.topic}-{receipt.partition} stands at source offset "
+            f"{receipt.position}: {receipt.error or 'not copied to its end'}",
+            err=True,
+        )
+    for problem in outcome.problems:
+        typer.echo(f"not mirrored: {problem}", err=True)
+    offsets = "offsets are stored"
+    if outcome.unstored:
+        offsets = (
+            f"the last offsets of {len(outcome.unstored)} partitions are NOT stored: "
+            "what was copied after the stored ones will be copied again"
+        )
+    typer.echo(f"mirrored {outcome.records:,} records; {offsets}")
+    return 1 if outcome.unstored or (once and not outcome.good) else 0
+
+
+def log_to_stderr() -> None:
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
+    )
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_not_py4js_chatter)
+
+
+def _not_py4js_chatter(record: logging.LogRecord) -> bool:
+    """py4j logs what it also raises, at length, and in part to the root logger."""
+    return "py4j" not in Path(record.pathname).parts
+
+
+@contextmanager
+def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
+    """Ctrl-C and SIGTERM ask for an orderly stop; a second one ends the process at once."""
+
+    def on_signal(number: int, _frame: object) -> None:
+        log.info("%s: stopping", signal.Signals(number).name)
+        stop.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: its terminal is gone
+    before = {number: signal.signal(number, on_signal) for number in stopping}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
