@@ -1,0 +1,47 @@
+"""`heliograph demo` as a newcomer starts it."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from waiting import eventually
+
+_DEMO = [sys.executable, "-m", "heliograph", "demo"]
+
+
+def test_a_demo_of_a_known_set_compares_both_sides_and_ends_well() -> None:
+    done = subprocess.run(
+        [*_DEMO, "--once"], capture_output=True, text=True, timeout=120, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "mirrored 20,005 records, 0 missing, 0 different" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_the_demo_mirrors_until_it_is_stopped_and_says_how_to_look(tmp_path: Path) -> None:
+    log = tmp_path / "demo.log"
+    with log.open("w") as file:
+        process = subprocess.Popen(_DEMO, stdout=file, stderr=subprocess.STDOUT)
+        killer = threading.Timer(120, process.kill)
+        killer.start()
+        try:
+            eventually(log.read_text, lambda said: "first mirrored record" in said, within=60)
+            process.send_signal(signal.SIGINT)
+            code = process.wait(20)
+        finally:
+            killer.cancel()
+            process.kill()
+            process.wait()
+
+    said = log.read_text()
+    assert code == 0
+    assert re.search(r"mirrored [\d,]+ records; offsets are stored", said)
+    assert "kcat -b" in said
+    assert "kafka-console-consumer.sh" in said
+    assert "Traceback" not in said

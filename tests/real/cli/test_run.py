@@ -1,0 +1,276 @@
+"""`heliograph run` as a user starts it: a process, its exit code, what it says, how it stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from mirroring import Flow, mirror_once
+from reading import offsets, read_all
+from waiting import eventually
+from writing import New, create_topics, numbered, write
+
+_SECONDS = 90
+
+
+def command(*arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "heliograph", "run", *map(str, arguments)]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=_SECONDS, check=False
+    )
+
+
+def properties_file(folder: Path, properties: Mapping[str, str]) -> Path:
+    path = folder / "mm2.properties"
+    path.write_text("".join(f"{key} = {value}\n" for key, value in properties.items()))
+    return path
+
+
+# ── bad configuration: exit code 2, nothing is started ───────────────────────────────────────
+
+
+GOOD = {
+    "clusters": "a, b, c",
+    "a.bootstrap.servers": "127.0.0.1:1",
+    "b.bootstrap.servers": "127.0.0.1:1",
+    "c.bootstrap.servers": "127.0.0.1:1",
+    "a->b.enabled": "true",
+}
+
+
+def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
+    done = run(tmp_path / "nowhere.properties", "--once")
+
+    assert done.returncode == 2
+    assert "nowhere.properties" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("changes", "arguments", "words"),
+    [
+        ({"a->x.enabled": "true"}, (), "x"),
+        ({"a->b.enabled": "false"}, (), "enabled"),
+        ({"a->b.topics": "orders(["}, (), "orders(["),
+        ({"b.bootstrap.servers": ""}, (), "b.bootstrap.servers"),
+        ({}, ("--clusters", "nobody"), "nobody"),
+        ({}, ("--clusters", "c"), "c"),
+    ],
+    ids=["unknown alias", "no flow", "bad regex", "no bootstrap", "unknown target", "idle target"],
+)
+def test_a_configuration_that_cannot_be_used_exits_with_2(
+    tmp_path: Path, changes: dict[str, str], arguments: tuple[str, ...], words: str
+) -> None:
+    path = properties_file(tmp_path, GOOD | changes)
+
+    done = run(path, "--once", *arguments)
+
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ── clusters that are not there: exit code 1 ──────────────────────────────────────────────────
+
+
+def unreachable(flow: Flow, port: int, *, seconds: int = 3) -> dict[str, str]:
+    return flow.properties() | {
+        f"{flow.alias}.bootstrap.servers": f"127.0.0.1:{port}",
+        "once.timeout.seconds": str(seconds),
+    }
+
+
+def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path: Path) -> None:
+    with socket.socket() as free:  # bound, but nobody listens
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        started = time.monotonic()
+        done = run(properties_file(tmp_path, unreachable(flow, port)), "--once")
+        seconds = time.monotonic() - started
+
+    assert done.returncode == 1
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert "trying again" in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert seconds < 30
+
+
+class Teapot(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_error(418)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing on stderr."""
+
+
+@contextmanager
+def http_server() -> Iterator[int]:
+    server = HTTPServer(("127.0.0.1", 0), Teapot)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server.server_port
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@contextmanager
+def talker(words: bytes) -> Iterator[int]:
+    """A server that says something and hangs up."""
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with connection:
+                connection.sendall(words)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (http_server, "127.0.0.1"),
+        (lambda: talker(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "an HTTP server answered"),
+        (lambda: talker(b"SSH-2.0-OpenSSH\r\n"), "an SSH server answered"),
+        (lambda: talker(b""), "does not answer Kafka's first question"),
+    ],
+    ids=["an HTTP server", "HTTP at once", "SSH", "closes at once"],
+)
+def test_once_gives_up_on_a_port_that_is_not_kafkas(
+    flow: Flow, tmp_path: Path, server: Callable[[], Iterator[int]], words: str
+) -> None:
+    with server() as port:  # type: ignore[attr-defined]
+        done = run(properties_file(tmp_path, unreachable(flow, port, seconds=1)), "--once")
+
+    assert done.returncode == 1
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ── runs that do their work ──────────────────────────────────────────────────────────────────
+
+
+def test_once_mirrors_what_is_there_and_exits_with_0(flow: Flow, tmp_path: Path) -> None:
+    topic = flow.create(partitions=2)
+    write(flow.source, topic, numbered(range(10)), numbered(range(5), partition=1))
+    # A flow into another target, which --clusters leaves out, would fail.
+    extra = {
+        "clusters": f"{flow.alias}, b, elsewhere",
+        "elsewhere.bootstrap.servers": "127.0.0.1:1",
+        f"{flow.alias}->elsewhere.enabled": "true",
+    }
+    path = properties_file(tmp_path, flow.properties() | extra)
+
+    done = run(path, "--once", "--clusters", "b")
+
+    assert done.returncode == 0, done.stderr
+    assert "mirrored 15 records" in done.stdout
+    assert flow.assert_mirrored(topic) == 15
+
+
+def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_path: Path) -> None:
+    topic = flow.create(partitions=2)
+    create_topics(flow.target, {flow.remote(topic): 2}, configs={"max.message.bytes": "2000"})
+    write(
+        flow.source,
+        topic,
+        [*numbered(range(4)), New(value=b"x" * 5000), *numbered(range(5), partition=1)],
+    )
+
+    done = run(properties_file(tmp_path, flow.properties()), "--once")
+
+    assert done.returncode == 1
+    assert f"FAILED: {flow.name} {topic}-0 stands at source offset 4" in done.stderr
+    assert "mirrored 9 records" in done.stdout
+    assert offsets(flow.target, flow.remote(topic), 1) == (0, 5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_the_mirror_within_5_seconds_with_offsets_stored(
+    flow: Flow, tmp_path: Path, number: signal.Signals
+) -> None:
+    topic = flow.create(partitions=2)
+    write(flow.source, topic, numbered(range(10)), numbered(range(5), partition=1))
+    path = properties_file(tmp_path, flow.properties())
+    process = subprocess.Popen(
+        command(path), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    try:
+        wait_for_mirror(flow, topic, (10, 5), process)
+        asked = time.monotonic()
+        os.kill(process.pid, number)
+        said, _ = process.communicate(timeout=30)
+        seconds = time.monotonic() - asked
+    finally:
+        process.kill()
+        process.wait()
+
+    assert process.returncode == 0, said
+    assert seconds < 5, said
+    assert "mirrored 15 records" in said
+    assert mirror_once(flow.spark, flow.config()).records == 0, "the offsets were not stored"
+    assert flow.assert_mirrored(topic) == 15
+
+
+def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        path = properties_file(tmp_path, unreachable(flow, free.getsockname()[1]))
+        process = subprocess.Popen(command(path), stderr=subprocess.PIPE, text=True)
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "trying again" in line:
+                    break
+            asked = time.monotonic()
+            process.terminate()
+            process.communicate(timeout=30)
+            seconds = time.monotonic() - asked
+        finally:
+            process.kill()
+            process.wait()
+
+    assert seconds < 5
+    assert process.returncode == 0
+
+
+def wait_for_mirror(
+    flow: Flow, topic: str, lengths: tuple[int, ...], process: subprocess.Popen[str]
+) -> None:
+    def look() -> tuple[int | None, dict[int, int]]:
+        try:
+            found = read_all(flow.target, flow.remote(topic))
+        except AssertionError:  # not created yet
+            found = {}
+        return process.poll(), {number: len(records) for number, records in found.items()}
+
+    state = eventually(
+        look,
+        lambda state: state[0] is not None or state[1] == dict(enumerate(lengths)),
+        within=60,
+    )
+    assert state[0] is None, f"ended early with code {state[0]}"

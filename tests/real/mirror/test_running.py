@@ -1,0 +1,334 @@
+"""A mirror that runs on: what changes on the clusters meanwhile is noticed and followed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+from mirroring import Flow, Running, load_properties, mirror_once, new_alias
+from reading import assert_mirrored, offsets, read_all
+from waiting import eventually
+from writing import Writer, add_partitions, admin, create_topics, numbered, write
+
+from heliograph.embedded import Cluster
+from heliograph.pipeline.session import LocalSpark
+
+
+@contextmanager
+def writing(cluster: Cluster, topic: str, partitions: int) -> Iterator[threading.Event]:
+    """Batches into every partition, one after the other, while the block runs."""
+    stop, failures = threading.Event(), list[BaseException]()
+    writer = Writer(cluster, topic, codec="lz4")
+
+    def work() -> None:
+        number = 0
+        try:
+            while not stop.wait(0.02):
+                writer.batch(
+                    record
+                    for partition in range(partitions)
+                    for record in numbered(range(number, number + 5), partition=partition)
+                )
+                number += 5
+        except BaseException as e:  # noqa: BLE001 - raised again when the block ends
+            failures.append(e)
+
+    thread = threading.Thread(target=work, name="writer")
+    thread.start()
+    try:
+        yield stop
+    finally:
+        stop.set()
+        thread.join(60)
+    for failure in failures:
+        raise failure
+
+
+def leader(cluster: Cluster, topic: str, partition: int = 0) -> int:
+    client = admin(cluster)
+    return int(client.list_topics(topic, timeout=30).topics[topic].partitions[partition].leader)
+
+
+def wait_for_same_length(flow: Flow, topic: str, partitions: int, *, within: float = 60) -> None:
+    """Until every partition of the mirror is as long as its source (no compaction, no transaction)."""
+    eventually(
+        lambda: [
+            (offsets(flow.source, topic, p)[1], offsets(flow.target, flow.remote(topic), p)[1])
+            for p in range(partitions)
+        ],
+        lambda lengths: all(source == target for source, target in lengths),
+        within=within,
+    )
+
+
+def test_a_topic_created_while_running_is_mirrored_within_the_refresh_interval(flow: Flow) -> None:
+    first = flow.create("first")
+    write(flow.source, first, numbered(range(3)))
+
+    with flow.running(refresh_topics_interval_seconds="1") as mirror:
+        mirror.wait_for_records(3)
+        second = flow.create("second", partitions=2)
+        write(flow.source, second, numbered(range(3)), numbered(range(4), partition=1))
+        mirror.wait_for_records(10, within=5)
+
+    assert flow.assert_mirrored(first, second) == 10
+
+
+def test_a_mirror_without_any_topic_waits_for_the_first_one(flow: Flow) -> None:
+    with flow.running(refresh_topics_interval_seconds="1") as mirror:
+        eventually(lambda: topics_of(flow.target), lambda names: flow.offsets_topic in names)
+        topic = flow.create()
+        write(flow.source, topic, numbered(range(3)))
+        mirror.wait_for_records(3, within=10)
+        epochs = mirror.progress.epoch
+
+    assert flow.assert_mirrored(topic) == 3
+    assert epochs <= 2, "epochs without a partition follow each other in a busy loop"
+
+
+def topics_of(cluster: Cluster) -> set[str]:
+    client = admin(cluster)
+    return set(client.list_topics(timeout=30).topics)
+
+
+def test_partitions_added_while_running_are_mirrored_from_their_beginning(flow: Flow) -> None:
+    topic = flow.create(partitions=1)
+    write(flow.source, topic, numbered(range(3)))
+
+    with flow.running(refresh_topics_interval_seconds="1") as mirror:
+        mirror.wait_for_records(3)
+        add_partitions(flow.source, topic, 3)
+        write(flow.source, topic, numbered(range(3, 5)), numbered(range(6), partition=2))
+        mirror.wait_for_records(11, within=5)
+
+    assert flow.assert_mirrored(topic) == 11
+    assert sorted(read_all(flow.target, flow.remote(topic))) == [0, 1, 2]
+
+
+def test_records_arrive_soon_after_they_were_written(flow: Flow) -> None:
+    topic = flow.create()
+    write(flow.source, topic, numbered(range(1)))
+
+    with flow.running() as mirror:
+        mirror.wait_for_records(1)
+        write(flow.source, topic, numbered(range(1, 2)))
+        written = time.monotonic()
+        eventually(lambda: offsets(flow.target, flow.remote(topic)), lambda found: found[1] == 2)
+        seconds = time.monotonic() - written
+
+    assert seconds < 2
+
+
+def test_an_epoch_ends_within_a_second_when_asked(flow: Flow) -> None:
+    topic = flow.create(partitions=8)
+    write(flow.source, topic, [r for p in range(8) for r in numbered(range(5), partition=p)])
+
+    with flow.running() as mirror:
+        mirror.wait_for_records(40)
+        asked = time.monotonic()
+        outcome = mirror.stop()
+        seconds = time.monotonic() - asked
+
+    assert outcome.records == 40
+    assert seconds < 1.5, "a tick of the driver, the tasks' word, and Spark's"
+
+
+def test_changes_of_epoch_lose_and_double_nothing(flow: Flow) -> None:
+    topic = flow.create(partitions=4)
+
+    with flow.running({"epoch.seconds": "1"}) as mirror:
+        with writing(flow.source, topic, 4):
+            eventually(lambda: mirror.progress.epoch, lambda epoch: epoch >= 4)
+        wait_for_same_length(flow, topic, 4)
+
+    assert flow.assert_mirrored(topic) > 0
+
+
+def connections_of_workers(cluster: Cluster) -> set[tuple[int, int]]:
+    """(process, local port) of every connection from Spark's Python workers to this cluster's broker."""
+    port = int(cluster.bootstrap_servers.rpartition(":")[2])
+    found = set()
+    for process in psutil.Process().children(recursive=True):
+        try:
+            if "pyspark" not in " ".join(process.cmdline()):
+                continue
+            for connection in process.net_connections("tcp"):
+                if connection.raddr and connection.raddr.port == port:
+                    found.add((process.pid, connection.laddr.port))
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def busy_workers() -> list[psutil.Process]:
+    """Spark's Python workers that have a task: those that talk to a port of this process (the channel)."""
+    ours = {c.laddr.port for c in psutil.Process().net_connections("tcp") if c.status == "LISTEN"}
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        try:
+            ports = {c.raddr.port for c in process.net_connections("tcp") if c.raddr}
+            if "pyspark.daemon" in process.cmdline() and ports & ours:
+                found.append(process)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def test_a_killed_worker_is_replaced_and_nothing_is_lost(flow: Flow) -> None:
+    topic = flow.create(partitions=2)
+
+    with flow.running({"b.offset.flush.interval.ms": "100"}) as mirror:
+        with writing(flow.source, topic, 2):
+            mirror.wait_for_records(100)
+            victims = busy_workers()
+            for victim in victims:
+                victim.kill()
+            killed_in = mirror.progress.epoch
+            eventually(lambda: mirror.progress.epoch, lambda epoch: epoch > killed_in, within=60)
+        wait_for_all_values(flow, topic, 2)
+
+    assert victims
+
+
+def wait_for_all_values(flow: Flow, topic: str, partitions: int) -> None:
+    """Until the mirror holds every value of the source in order, each at least once."""
+
+    def first_seen(cluster: Cluster, name: str) -> list[list[bytes | None]]:
+        found = read_all(cluster, name)
+        return [list(dict.fromkeys(r.value for r in found[p])) for p in range(partitions)]
+
+    wanted = first_seen(flow.source, topic)
+    eventually(
+        lambda: first_seen(flow.target, flow.remote(topic)),
+        lambda found: found == wanted,
+        within=60,
+    )
+
+
+def test_connections_survive_from_one_epoch_to_the_next(flow: Flow) -> None:
+    topic = flow.create(partitions=8)
+    write(flow.source, topic, [r for p in range(8) for r in numbered(range(5), partition=p)])
+
+    with flow.running({"epoch.seconds": "2"}) as mirror:
+        mirror.wait_for_records(40)
+        epoch = mirror.progress.epoch
+        before = connections_of_workers(flow.target), connections_of_workers(flow.source)
+        eventually(lambda: mirror.progress.epoch, lambda now: now >= epoch + 2)
+        write(flow.source, topic, [r for p in range(8) for r in numbered(range(5), partition=p)])
+        mirror.wait_for_records(80)
+        after = connections_of_workers(flow.target), connections_of_workers(flow.source)
+
+    assert all(before)
+    assert before[0] <= after[0], "connections to the target were closed"
+    assert before[1] <= after[1], "connections to the source were closed"
+    assert len(after[0]) <= len(before[0]) + 4, "an epoch opens connections of its own"
+
+
+def test_leaders_of_the_source_may_move_while_copying(
+    three_brokers: Cluster, target_cluster: Cluster, spark: LocalSpark, tmp_path: Path
+) -> None:
+    flow = Flow(new_alias("source_leaders_move"), three_brokers, target_cluster, spark, tmp_path)
+    topic = flow.create(partitions=3, replicas=3)
+
+    with flow.running() as mirror:
+        move_leaders(mirror, three_brokers, flow.source, topic)
+        wait_for_same_length(flow, topic, 3)
+
+    assert flow.assert_mirrored(topic) > 100
+
+
+def test_leaders_of_the_target_may_move_while_copying(
+    three_brokers: Cluster, source_cluster: Cluster, spark: LocalSpark, tmp_path: Path
+) -> None:
+    flow = Flow(new_alias("target_leaders_move"), source_cluster, three_brokers, spark, tmp_path)
+    topic = flow.create(partitions=3)
+    extra = {"replication.factor": "3", "offset.storage.replication.factor": "3"}
+
+    with flow.running(extra) as mirror:
+        move_leaders(mirror, three_brokers, flow.source, topic, moved=flow.remote(topic))
+        wait_for_same_length(flow, topic, 3)
+
+    assert flow.assert_mirrored(topic) > 100
+
+
+def test_leaders_may_move_while_epochs_change_and_nothing_is_lost(
+    three_brokers: Cluster, source_cluster: Cluster, spark: LocalSpark, tmp_path: Path
+) -> None:
+    flow = Flow(new_alias("leaders_and_epochs"), source_cluster, three_brokers, spark, tmp_path)
+    topic = flow.create(partitions=3)
+    extra = {
+        "replication.factor": "3",
+        "offset.storage.replication.factor": "3",
+        "epoch.seconds": "1",
+    }
+
+    with flow.running(extra) as mirror:
+        move_leaders(mirror, three_brokers, flow.source, topic, moved=flow.remote(topic))
+        wait_for_all_values(flow, topic, 3)
+
+
+def move_leaders(
+    mirror: Running, three: Cluster, source: Cluster, topic: str, moved: str | None = None
+) -> None:
+    """Stop and start the broker that leads partition 0 while a producer writes to the source."""
+    with writing(source, topic, 3):
+        mirror.wait_for_records(50)
+        first = leader(three, moved or topic)
+        three.stop_node(first)
+        try:
+            eventually(lambda: leader(three, moved or topic), lambda now: now not in (first, -1))
+            copied = mirror.progress.records
+            mirror.wait_for_records(copied + 100, within=60)
+        finally:
+            three.start_node(first)
+        copied = mirror.progress.records
+        mirror.wait_for_records(copied + 50, within=60)
+
+
+def test_two_flows_into_one_target_go_side_by_side(
+    source_cluster: Cluster,
+    three_brokers: Cluster,
+    target_cluster: Cluster,
+    spark: LocalSpark,
+    tmp_path: Path,
+) -> None:
+    flows = [
+        Flow(new_alias("two_flows"), cluster, target_cluster, spark, tmp_path)
+        for cluster in (source_cluster, three_brokers)
+    ]
+    topics = [flow.create(partitions=2) for flow in flows]
+    for flow, topic, count in zip(flows, topics, (10, 20), strict=True):
+        write(flow.source, topic, numbered(range(count)), numbered(range(count), partition=1))
+    both = flows[0].properties() | flows[1].properties()
+    both["clusters"] = f"{flows[0].alias}, {flows[1].alias}, b"
+
+    outcome = mirror_once(spark, load_properties(tmp_path, both))
+
+    assert outcome.good, outcome
+    assert outcome.records == 60
+    for flow, topic in zip(flows, topics, strict=True):
+        assert assert_mirrored(flow.source, flow.target, {topic: flow.remote(topic)}) > 0
+        assert flow.offsets_topic in topics_of(flow.target)
+
+
+def test_excluded_topics_are_not_mirrored(flow: Flow) -> None:
+    wanted, excluded = flow.create("wanted"), flow.create("not-this")
+    for topic in (wanted, excluded):
+        write(flow.source, topic, numbered(range(3)))
+    # What a mirror of the other direction brought, and what is internal to Kafka or MM2:
+    create_topics(flow.source, {f"b.{flow.alias}-back": 1, f"{flow.alias}-x.replica": 1})
+
+    outcome = flow.mirror_once(
+        topics=f".*{flow.alias}-.*",
+        topics_exclude=r".*-not-this, .*\.replica, __.*, mm2.*\.internal",
+    )
+
+    assert outcome.records == 3
+    assert {name for name in topics_of(flow.target) if flow.alias in name} == {
+        flow.remote(wanted),
+        flow.offsets_topic,
+    }

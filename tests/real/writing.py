@@ -1,0 +1,151 @@
+"""Topics and records on real clusters, written with confluent-kafka: batches, codecs, transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, NamedTuple
+
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
+
+from heliograph.embedded import Cluster
+
+_SECONDS = 30
+Headers = Sequence[tuple[str, bytes | None]]
+
+
+class New(NamedTuple):
+    """A record to write. `timestamp` 0 leaves it to the client."""
+
+    value: bytes | None = None
+    key: bytes | None = None
+    headers: Headers = ()
+    timestamp: int = 0
+    partition: int = 0
+
+
+def admin(cluster: Cluster) -> AdminClient:
+    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+
+
+def _finish(cluster: Cluster, action: Callable[[AdminClient], Mapping[Any, Future[Any]]]) -> None:
+    client = admin(cluster)  # a client that is thrown away takes its requests with it
+    for done in action(client).values():
+        done.result(_SECONDS)
+
+
+def create_topics(
+    cluster: Cluster,
+    partitions: Mapping[str, int],
+    *,
+    replicas: int = 1,
+    configs: Mapping[str, str] | None = None,
+) -> None:
+    new = [
+        NewTopic(
+            topic, num_partitions=count, replication_factor=replicas, config=dict(configs or {})
+        )
+        for topic, count in partitions.items()
+    ]
+    _finish(cluster, lambda client: client.create_topics(new, operation_timeout=_SECONDS))
+
+
+def add_partitions(cluster: Cluster, topic: str, total: int) -> None:
+    new = [NewPartitions(topic, total)]
+    _finish(cluster, lambda client: client.create_partitions(new, operation_timeout=_SECONDS))
+
+
+def set_topic_config(cluster: Cluster, topic: str, key: str, value: str) -> None:
+    entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    _finish(cluster, lambda client: client.incremental_alter_configs([resource]))
+
+
+def delete_records(cluster: Cluster, topic: str, before: int, *, partition: int = 0) -> None:
+    """Records below offset `before` go; it becomes the log start."""
+    wanted = [TopicPartition(topic, partition, before)]
+    _finish(cluster, lambda client: client.delete_records(wanted))
+
+
+class Writer:
+    """Each `batch` goes out as one record batch per partition, unless it exceeds Kafka's own limits."""
+
+    def __init__(
+        self, cluster: Cluster, topic: str, *, codec: str = "none", transactional: str | None = None
+    ) -> None:
+        self.topic = topic
+        settings: dict[str, object] = {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "acks": "all",
+            "enable.idempotence": True,
+            "compression.type": codec,
+            "linger.ms": 2000,  # `flush` ends the wait; until then records gather in one batch
+            "batch.size": 1_000_000,
+        }
+        if transactional is not None:
+            settings["transactional.id"] = transactional
+        self._producer = Producer(settings)
+        if transactional is not None:
+            self._producer.init_transactions(_SECONDS)
+
+    def batch(self, records: Iterable[New]) -> None:
+        self.queue(self.topic, records)
+        self.flush()
+
+    def queue(self, topic: str, records: Iterable[New]) -> None:
+        for record in records:
+            self._producer.produce(
+                topic,
+                value=record.value,
+                key=record.key,
+                headers=list(record.headers) or None,
+                timestamp=record.timestamp,
+                partition=record.partition,
+                on_delivery=_must_arrive,
+            )
+
+    def flush(self) -> None:
+        left = self._producer.flush(_SECONDS)
+        assert left == 0, f"{left} records could not be written in {_SECONDS} s"
+
+    def begin(self) -> None:
+        self._producer.begin_transaction()
+
+    def commit(self) -> None:
+        self._producer.commit_transaction(_SECONDS)
+
+    def abort(self) -> None:
+        self._producer.abort_transaction(_SECONDS)
+
+
+def _must_arrive(error: object, _message: object) -> None:
+    assert error is None, f"a record could not be written: {error}"
+
+
+def write(cluster: Cluster, topic: str, *batches: Iterable[New], codec: str = "none") -> None:
+    writer = Writer(cluster, topic, codec=codec)
+    for batch in batches:
+        writer.batch(batch)
+
+
+def numbered(numbers: Iterable[int], *, partition: int = 0, padding: int = 0) -> list[New]:
+    """Records that tell themselves apart, with key, header and a timestamp of their own."""
+    return [
+        New(
+            value=b"value %d" % number + b"." * padding,
+            key=b"key %d" % number,
+            headers=[("number", b"%d" % number)],
+            timestamp=1_700_000_000_000 + number,
+            partition=partition,
+        )
+        for number in numbers
+    ]
