@@ -1,0 +1,1 @@
+"""Heliograph against the real MirrorMaker 2, on the same brokers: `python -m benchmarks`."""

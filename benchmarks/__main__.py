@@ -1,0 +1,200 @@
+"""python -m benchmarks: every system on every shape, one at a time, on the same brokers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.brokers import Brokers
+from benchmarks.errors import BenchmarkError
+from benchmarks.latency import measure_latency
+from benchmarks.loading import Loaded, load, warm
+from benchmarks.picture import draw
+from benchmarks.report import table, targets
+from benchmarks.results import Results
+from benchmarks.running import Measures, measure_throughput
+from benchmarks.shapes import SHAPES, Shape, named
+from benchmarks.systems import Assignment, System
+from heliograph.errors import HeliographError
+
+_ROOT = Path(__file__).parent
+_OUT = _ROOT / "results" / "latest.json"
+_PICTURE = _ROOT.parent / "docs" / "images" / "benchmark.png"
+# Not the results that are kept with the code.
+_QUICK_OUT = _ROOT / "work" / "quick.json"
+_LATENCY_SYSTEMS = (System.HELIOGRAPH, System.MM2)
+# Two changes of epoch fall into the measured time: 240 s for 600 s.
+_EPOCH_SHARE = 0.4
+_QUICK_LATENCY_SECONDS = 30.0
+_WARM_UP_RUNS = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    shapes: Sequence[Shape]
+    systems: Sequence[System]
+    rounds: int
+    latency_seconds: float
+    processes: int
+    out: Path
+    merge: bool
+    picture: Path
+
+    def runs(self, shape: Shape) -> Iterator[tuple[int, System]]:
+        """Rounds of all systems. Who begins changes from round to round, and with it who comes after whom."""
+        systems = [s for s in self.systems if shape.rate is None or s in _LATENCY_SYSTEMS]
+        for number in range(self.rounds if shape.headline else 1):
+            first = number % max(1, len(systems))
+            for system in [*systems[first:], *systems[:first]]:
+                yield number + 1, system
+
+
+class Bench:
+    def __init__(self, plan: Plan, brokers: Brokers) -> None:
+        self._plan = plan
+        self._brokers = brokers
+        self._results = Results(plan.out, merge=plan.merge)
+        self._series = time.strftime("%Y%m%d-%H%M%S")
+        self._count = 0
+
+    def run(self) -> Results:
+        """Results are written after every run: what was measured before an interruption stays."""
+        self._warm()
+        for shape in self._plan.shapes:
+            loaded = self._load(shape)
+            if shape.headline and loaded is not None:
+                self._warm_up(shape, loaded)
+            for number, system in self._plan.runs(shape):
+                measures = self._measure(shape, system, loaded)
+                if measures is not None:
+                    self._results.add(shape.name, system, measures)
+                    self._results.write()
+                _say(f"{shape.name}, round {number}, {system}: {_brief(measures)}")
+                self._brokers.clean([shape.name])
+            self._brokers.clean([])
+        return self._results
+
+    def _warm(self) -> None:
+        _say("warming the brokers")
+        shape = replace(SHAPES[0].quick(), name="warm-up")
+        for side in (self._brokers.source, self._brokers.target):
+            warm(side, shape)
+        self._brokers.clean([])
+
+    def _warm_up(self, shape: Shape, loaded: Loaded) -> None:
+        """Runs that do not count: until the brokers' JVMs have compiled this shape's path, the first
+        systems to run would pay for the others (a broker's CPU halves over the first two runs)."""
+        for _ in range(_WARM_UP_RUNS):
+            measures = self._measure(shape, System.RAW_COPY, loaded)
+            _say(f"{shape.name}, warm-up: {_brief(measures)}")
+            self._brokers.clean([shape.name])
+
+    def _load(self, shape: Shape) -> Loaded | None:
+        """None for a shape that is written while the mirror runs."""
+        if shape.rate is not None:
+            return None
+        loaded = load(self._brokers.source, shape)
+        _say(
+            f"{shape.name}: {shape.about}; {loaded.records:,} records, "
+            f"{loaded.payload_bytes / 1e6:,.0f} MB of values"
+        )
+        self._brokers.clean([shape.name])
+        return loaded
+
+    def _measure(self, shape: Shape, system: System, loaded: Loaded | None) -> Measures | None:
+        self._count += 1
+        seconds = self._plan.latency_seconds
+        assignment = Assignment(
+            system=system,
+            run=f"r{self._count}",
+            topic=shape.name,
+            source=self._brokers.source.bootstrap,
+            target=self._brokers.target.bootstrap,
+            folder=_ROOT / "work" / self._series / f"r{self._count}-{shape.name}-{system}",
+            epoch_seconds=max(5, int(seconds * _EPOCH_SHARE)) if loaded is None else None,
+            processes=self._plan.processes,
+        )
+        try:
+            if loaded is None:
+                fresh = replace(assignment, topic=f"{shape.name}-{assignment.run}")
+                return measure_latency(fresh, self._brokers, shape, seconds)
+            return measure_throughput(assignment, self._brokers, loaded)
+        except BenchmarkError as e:
+            _say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
+            return None
+
+
+def _brief(measures: Measures | None) -> str:
+    if measures is None:
+        return "no figures"
+    return ", ".join(f"{name} {value:,}" for name, value in measures.items() if value is not None)
+
+
+def _say(line: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
+
+
+def _plan(arguments: Sequence[str] | None) -> Plan:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    add = parser.add_argument
+    names = ",".join(shape.name for shape in SHAPES)
+    add("--shapes", default=names, help="default: %(default)s")
+    add("--systems", default="mm2,mm2-tuned,raw-copy,heliograph", help="default: %(default)s")
+    add("--rounds", type=int, default=3, help="of the first two shapes; others have one")
+    add("--latency-seconds", type=float, default=600.0)
+    add(
+        "--processes",
+        type=int,
+        default=1,
+        help="of raw-copy; heliograph has one task for two cores",
+    )
+    add("--quick", action="store_true", help="a tenth of the records, one round, 30 s of latency")
+    add("--out", type=Path, help=f"default: {_OUT}; with --quick {_QUICK_OUT}")
+    add("--merge", action="store_true", help="keep rows of --out that are not measured again")
+    add("--picture", type=Path, help=f"default: {_PICTURE}; with --quick beside --out")
+    options = parser.parse_args(arguments)
+    try:
+        shapes = named(options.shapes.split(","))
+        systems = [System(name) for name in options.systems.split(",")]
+    except (KeyError, ValueError) as e:
+        parser.error(f"unknown shape or system: {e}")
+    quick = options.quick
+    out = options.out or (_QUICK_OUT if quick else _OUT)
+    return Plan(
+        shapes=[shape.quick() for shape in shapes] if quick else shapes,
+        systems=systems,
+        rounds=1 if quick else options.rounds,
+        latency_seconds=_QUICK_LATENCY_SECONDS if quick else options.latency_seconds,
+        processes=options.processes,
+        out=out,
+        merge=options.merge,
+        picture=options.picture or (out.with_suffix(".png") if quick else _PICTURE),
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when there are figures, whatever they are; the targets are for a person to read."""
+    plan = _plan(arguments)
+    try:
+        with Brokers() as brokers:
+            results = Bench(plan, brokers).run()
+    except (HeliographError, BenchmarkError) as e:
+        print(f"benchmark: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"interrupted; what was measured is in {plan.out}", file=sys.stderr)
+        return 130
+    rows = results.rows()
+    print(f"\n{table(rows)}\n\n{targets(rows)}\n")
+    if draw(rows, plan.picture):
+        print(f"picture: {plan.picture}")
+    print(f"results: {plan.out}")
+    return 0 if rows else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

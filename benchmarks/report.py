@@ -1,0 +1,64 @@
+"""The results as text: a table with ratios against MM2, and the targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.results import FIGURES, Row
+from benchmarks.systems import System
+from benchmarks.targets import verdicts
+
+_RATIOS = ("records_per_s", "cpu_s_per_gb")
+_RIVALS = (System.MM2, System.MM2_TUNED)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """A line per row; the last columns say how many times the rival's figure it is."""
+    found = {(row["shape"], row["system"]): row for row in rows}
+    ratios = [(figure, rival) for rival in _RIVALS for figure in _RATIOS]
+    titles = ["records/s" if figure == "records_per_s" else "CPU/GB" for figure, _ in ratios]
+    header = ["shape", "system", *FIGURES]
+    header += [f"{title} : {rival}" for title, (_, rival) in zip(titles, ratios, strict=True)]
+    lines = [
+        [
+            row["shape"],
+            row["system"],
+            *(_number(row[figure]) for figure in FIGURES),
+            *(_ratio(row, found.get((row["shape"], rival)), figure) for figure, rival in ratios),
+        ]
+        for row in rows
+    ]
+    return _aligned([header, *lines])
+
+
+def targets(rows: Sequence[Row]) -> str:
+    lines = [
+        [each.shape, each.text, f"{each.ratio:.3g}", "met" if each.met else "MISSED"]
+        for each in verdicts(rows)
+    ]
+    if not lines:
+        return "no target can be judged: figures of heliograph and of a rival are needed"
+    return _aligned([["shape", "target", "found", ""], *lines], left=2)
+
+
+def _ratio(row: Row, rival: Row | None, figure: str) -> str:
+    if rival is None or row[figure] is None or not rival[figure]:
+        return ""
+    return f"{row[figure] / rival[figure]:.2f}x"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+
+
+def _aligned(lines: Sequence[Sequence[str]], left: int = 2) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if index < left else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,104 @@
+"""Rows of the results file: one per shape and system, medians over the rounds."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.running import Measures
+from benchmarks.shapes import SHAPES
+from benchmarks.systems import System
+from heliograph.embedded import KAFKA_VERSION
+
+Row = dict[str, Any]
+
+FIGURES = (
+    "records_per_s",
+    "mb_per_s",
+    "cpu_s_per_gb",
+    "p50_ms",
+    "p99_ms",
+    "p999_ms",
+    "first_record_s",
+    "peak_rss_mb",
+)
+_SHAPES = [shape.name for shape in SHAPES]
+_SYSTEMS = list(System)
+
+
+class Results:
+    """Grows run by run; `write` leaves the file whole at any time."""
+
+    def __init__(self, file: Path, *, merge: bool) -> None:
+        self._file = file
+        self._rounds: dict[tuple[str, str], list[Measures]] = {}
+        self._earlier: list[Row] = []
+        if merge and file.is_file():
+            self._earlier = json.loads(file.read_text())
+
+    def add(self, shape: str, system: System, measures: Measures) -> None:
+        self._rounds.setdefault((shape, system.value), []).append(measures)
+
+    def rows(self) -> list[Row]:
+        """This run's rows, and of an earlier run those that this one did not measure."""
+        kept = [row for row in self._earlier if _key(row) not in self._rounds]
+        rows = [_row(*key, rounds) for key, rounds in self._rounds.items()]
+        return sorted([*kept, *rows], key=_place)
+
+    def write(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._file.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self.rows(), indent=1) + "\n")
+        temporary.replace(self._file)
+        self._file.with_suffix(".machine.json").write_text(json.dumps(machine(), indent=1) + "\n")
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row["shape"], row["system"]
+
+
+def _place(row: Row) -> tuple[int, int]:
+    shape, system = _key(row)
+    return (
+        _SHAPES.index(shape) if shape in _SHAPES else len(_SHAPES),
+        _SYSTEMS.index(System(system)),
+    )
+
+
+def _row(shape: str, system: str, rounds: Sequence[Measures]) -> Row:
+    medians = {name: median(each.get(name) for each in rounds) for name in FIGURES}
+    return {"shape": shape, "system": system, **medians, "rounds": list(rounds)}
+
+
+def median(values: Iterable[float | None]) -> float | None:
+    """Of the rounds that have a figure; None where there is none."""
+    found = [value for value in values if value is not None]
+    return statistics.median(found) if found else None
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on, without the machine's name."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_gb": round(psutil.virtual_memory().total / 1e9),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "kafka": KAFKA_VERSION,
+    }
+
+
+def _cpu_model() -> str:
+    file = Path("/proc/cpuinfo")
+    lines = file.read_text().splitlines() if file.is_file() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor()

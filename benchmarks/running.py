@@ -1,0 +1,155 @@
+"""Starts one system, watches the target, and measures until all records are there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psutil
+
+from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.errors import BenchmarkError
+from benchmarks.loading import Loaded
+from benchmarks.process_tree import ProcessTree
+from benchmarks.systems import Assignment
+from heliograph.embedded.keeper import KeptProcess
+
+Measures = dict[str, float | None]
+
+_POLL_SECONDS = 0.02
+_DUTY = 9  # polls of many partitions are dearer: rest nine times as long as a poll takes
+_STALL_SECONDS = 120.0
+_STOP_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A moment: when, records on the target, CPU seconds of the tree and of the brokers."""
+
+    at: float
+    records: int
+    cpu: float
+    broker_cpu: float
+
+
+class Run:
+    """A system at work. `started` is the moment before its process was there."""
+
+    def __init__(self, assignment: Assignment, brokers: Brokers) -> None:
+        self.assignment = assignment
+        self._brokers = brokers
+        self._ends = LogEnds(brokers.target, assignment.remote_topic)
+        command = assignment.prepare()
+        self.started = time.monotonic()
+        self._process = KeptProcess(command, output=assignment.output, scratch=None)
+        self.tree = ProcessTree(self._process.pid)
+        self._stopping = 0.0
+
+    def wait_for(self, records: int) -> Mark:
+        """The first moment at which the target has at least so many records."""
+        seen, seen_at = 0, time.monotonic()
+        while True:
+            exited = self._process.exit_code
+            asked = time.monotonic()
+            found = self._ends.total()
+            now = time.monotonic()
+            if found >= records:
+                return self._mark(now, found)
+            if found > seen:
+                seen, seen_at = found, now
+            if exited is not None:
+                raise BenchmarkError(
+                    f"exited with code {exited}, {found} of {records} records there"
+                )
+            if now - seen_at > _STALL_SECONDS:
+                raise BenchmarkError(f"stands still with {found} of {records} records there")
+            time.sleep(max(_POLL_SECONDS, _DUTY * (now - asked)))
+
+    def raise_if_exited(self) -> None:
+        code = self._process.exit_code
+        if code is not None:
+            raise BenchmarkError(f"exited with code {code} (see {self.assignment.output})")
+
+    def mark(self) -> Mark:
+        return self._mark(time.monotonic(), self._ends.total())
+
+    def _mark(self, at: float, records: int) -> Mark:
+        return Mark(
+            at=at,
+            records=records,
+            cpu=self.tree.cpu_seconds(),
+            broker_cpu=self._brokers.cpu_seconds(),
+        )
+
+    def stop(self) -> float:
+        """SIGTERM as an operator would; how many seconds it took to be gone."""
+        asked = time.monotonic()
+        family = self.tree.processes()
+        self._process.terminate()
+        if not self._process.wait(_STOP_SECONDS):
+            for process in reversed(family):
+                _kill(process)
+            self._process.kill()
+            self._process.wait(_STOP_SECONDS)
+        took = time.monotonic() - asked
+        for process in family:  # helpers that outlive their parent must not work in the next run
+            _kill(process)
+        return took
+
+
+def _kill(process: psutil.Process) -> None:
+    # is_running compares the time of creation: a pid that was given to another is left alone.
+    if process.is_running():
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
+
+
+@contextmanager
+def running(assignment: Assignment, brokers: Brokers) -> Iterator[Run]:
+    run = Run(assignment, brokers)
+    try:
+        with run.tree:
+            yield run
+    finally:
+        run.stop()
+
+
+def measure_throughput(assignment: Assignment, brokers: Brokers, loaded: Loaded) -> Measures:
+    """From the first record on the target to the last.
+
+    What is there when the first records are seen counts for neither time nor CPU.
+    """
+    with running(assignment, brokers) as run:
+        first = run.wait_for(1)
+        last = run.wait_for(loaded.records)
+        stop_seconds = run.stop()
+        after = run.mark().records
+        peak = run.tree.peak_rss_bytes
+    measures: Measures = {
+        "first_record_s": round(first.at - run.started, 2),
+        "peak_rss_mb": round(peak / 1e6),
+        "surplus_records": after - loaded.records,
+        "stop_s": round(stop_seconds, 2),
+    }
+    return measures | _steady(first, last, loaded)
+
+
+def _steady(first: Mark, last: Mark, loaded: Loaded) -> Measures:
+    records, seconds = last.records - first.records, last.at - first.at
+    if records <= 0 or seconds <= 0:
+        return {}  # all there at the first look: too few records to measure
+    payload = loaded.payload_bytes * records / loaded.records
+    return {
+        "records_per_s": round(records / seconds),
+        "mb_per_s": round(payload / 1e6 / seconds, 1),
+        "cpu_s_per_gb": round((last.cpu - first.cpu) / (payload / 1e9), 3),
+        "steady_s": round(seconds, 2),
+        "cpu_s": round(last.cpu - first.cpu, 2),
+        "broker_cpu_s": round(last.broker_cpu - first.broker_cpu, 2),
+    }

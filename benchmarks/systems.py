@@ -1,0 +1,115 @@
+"""The systems that are compared: what each is configured with, and how it is started."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from heliograph.embedded import PRODUCTION_JVM
+from heliograph.embedded.properties import render_properties
+from heliograph.embedded.tools import mirror_maker_command
+
+
+class System(StrEnum):
+    HELIOGRAPH = "heliograph"
+    MM2 = "mm2"
+    MM2_TUNED = "mm2-tuned"
+    RAW_COPY = "raw-copy"
+
+
+# As connect-mirror-maker.sh has it: a heap that may grow from 256 MB to 2 GB (the last -Xms counts).
+_MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
+
+# One broker per cluster; otherwise MM2's defaults, with a task per partition of the first shapes.
+_DEFAULTS = {
+    "replication.factor": "1",
+    "checkpoints.topic.replication.factor": "1",
+    "heartbeats.topic.replication.factor": "1",
+    "offset-syncs.topic.replication.factor": "1",
+    "offset.storage.replication.factor": "1",
+    "status.storage.replication.factor": "1",
+    "config.storage.replication.factor": "1",
+    "tasks.max": "4",
+    "sync.topic.acls.enabled": "false",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """One run: mirror `topic` from source to target.
+
+    The aliases are new in every run, and with them all remote and internal topics: MM2 resumes from
+    its offsets topic otherwise, and begins with the tasks of an older configuration.
+    """
+
+    system: System
+    run: str  # such as r7: part of the aliases, and the name of the folder
+    topic: str
+    source: str
+    target: str
+    folder: Path
+    epoch_seconds: int | None = None
+    processes: int = 1
+
+    @property
+    def source_alias(self) -> str:
+        return f"source{self.run}"
+
+    @property
+    def target_alias(self) -> str:
+        return f"target{self.run}"
+
+    @property
+    def remote_topic(self) -> str:
+        return f"{self.source_alias}.{self.topic}"
+
+    @property
+    def output(self) -> Path:
+        """What the process writes; MM2's log is in mm2.log beside it."""
+        return self.folder / "output.log"
+
+    def properties(self) -> dict[str, str]:
+        source, target = self.source_alias, self.target_alias
+        flow = f"{source}->{target}"
+        properties = {
+            "clusters": f"{source},{target}",
+            f"{source}.bootstrap.servers": self.source,
+            f"{target}.bootstrap.servers": self.target,
+            f"{flow}.enabled": "true",
+            f"{flow}.topics": self.topic,
+            **_DEFAULTS,
+        }
+        if self.system is System.MM2_TUNED:
+            properties |= _tuning(source, target)
+        if self.system is System.HELIOGRAPH and self.epoch_seconds is not None:
+            properties["epoch.seconds"] = str(self.epoch_seconds)
+        return properties
+
+    def prepare(self) -> list[str]:
+        """Writes the files of this run into its folder; the command that starts it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.folder / "mm2.properties"
+        file.write_text(render_properties(self.properties()))
+        if self.system is System.HELIOGRAPH:
+            return [sys.executable, "-m", "heliograph", "run", str(file)]
+        if self.system is System.RAW_COPY:
+            script = Path(__file__).with_name("raw_copy.py")
+            return [sys.executable, str(script), str(file), "--processes", str(self.processes)]
+        log = self.folder / "mm2.log"
+        return mirror_maker_command(file, log=log, heap="2G", jvm_args=_MM2_JVM)
+
+
+def _tuning(source: str, target: str) -> dict[str, str]:
+    """Compression, large batches, large fetches: what made MM2 fastest in our trials."""
+    batching = {"compression.type": "lz4", "batch.size": "524288", "linger.ms": "20"}
+    override = f"{source}->{target}.producer.override"
+    return {
+        **{f"{override}.{key}": value for key, value in batching.items()},
+        f"{override}.max.request.size": "8388608",
+        **{f"{target}.producer.{key}": value for key, value in batching.items()},
+        f"{source}.consumer.fetch.min.bytes": "500000",
+        f"{source}.consumer.max.partition.fetch.bytes": "8388608",
+        f"{source}.consumer.max.poll.records": "20000",
+    }

@@ -1,0 +1,89 @@
+"""What Heliograph must show against MM2, checked against rows of results."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmarks.results import Row
+from benchmarks.shapes import SHAPES
+from benchmarks.systems import System
+
+_HEADLINE = tuple(shape.name for shape in SHAPES if shape.headline)
+_LATENCY = tuple(shape.name for shape in SHAPES if shape.rate is not None)
+_EPOCH_CHANGES = 2
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Heliograph's figure divided by the other system's, compared with a bound."""
+
+    figure: str
+    against: System
+    sign: str
+    bound: float
+    shapes: tuple[str, ...]
+
+    def holds(self, ratio: float) -> bool:
+        return _COMPARE[self.sign](ratio, self.bound)
+
+
+TARGETS = (
+    *(
+        Target(figure="records_per_s", against=rival, sign=">=", bound=bound, shapes=_HEADLINE)
+        for rival, bound in ((System.MM2, 4.0), (System.MM2_TUNED, 1.5), (System.RAW_COPY, 0.85))
+    ),
+    *(
+        Target(figure="cpu_s_per_gb", against=rival, sign="<=", bound=bound, shapes=_HEADLINE)
+        for rival, bound in ((System.MM2, 0.1), (System.MM2_TUNED, 0.2))
+    ),
+    Target(figure="first_record_s", against=System.MM2, sign="<=", bound=1, shapes=_HEADLINE),
+    Target(figure="peak_rss_mb", against=System.MM2, sign="<", bound=1, shapes=_HEADLINE),
+    Target(figure="p99_ms", against=System.MM2, sign="<=", bound=1, shapes=_LATENCY),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    shape: str
+    text: str
+    ratio: float
+    met: bool
+
+
+def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
+    """For every target whose two figures were measured."""
+    found = {(row["shape"], row["system"]): row for row in rows}
+    for target in TARGETS:
+        for shape in target.shapes:
+            ratio = ratio_of(found, shape, target.figure, target.against)
+            if ratio is not None:
+                yield Verdict(
+                    shape=shape,
+                    text=f"{target.figure} {target.sign} {target.bound:g} x {target.against}",
+                    ratio=ratio,
+                    met=target.holds(ratio),
+                )
+    for shape in _LATENCY:
+        row = found.get((shape, System.HELIOGRAPH))
+        changes = [each.get("epoch_changes") for each in row["rounds"]] if row else []
+        if changes:
+            fewest = min(each or 0 for each in changes)
+            text = f"changes of epoch meanwhile >= {_EPOCH_CHANGES}"
+            yield Verdict(shape=shape, text=text, ratio=fewest, met=fewest >= _EPOCH_CHANGES)
+
+
+def ratio_of(
+    rows: dict[tuple[str, str], Row], shape: str, figure: str, against: System
+) -> float | None:
+    """Heliograph's figure over the other's; None if one of the two is missing."""
+    own, other = (rows.get((shape, system)) for system in (System.HELIOGRAPH, against))
+    if own is None or other is None or own[figure] is None or not other[figure]:
+        return None
+    return float(own[figure]) / float(other[figure])
