@@ -100,6 +100,10 @@ class Placer:
         option = OPTIONS.get((Scope.CONNECTOR, name))
         if option is not None:
             return Known(key, prefix, option)
+        if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
+            return Ineffective(
+                key, "is not read in this version; a flow's clusters are those of its aliases"
+            )
         if match := _FLOW_CLUSTER.fullmatch(name):
             return self._client(key, Scope.CLIENT, match["name"])
         if match := _FLOW_CLIENT.fullmatch(name):

@@ -250,6 +250,15 @@ def test_a_bad_regular_expression_is_an_error_with_item_and_position(mm2: Reader
     ]
 
 
+def test_other_brokers_for_one_flow_are_reported_not_silently_left_out(mm2: Reader) -> None:
+    found = mm2(BASE + "us->eu.source.cluster.bootstrap.servers = elsewhere:9092\n")
+
+    assert found.warnings == (
+        "us->eu.source.cluster.bootstrap.servers: is not read in this version; a flow's clusters are "
+        "those of its aliases (mm2.properties:5)",
+    )
+
+
 def test_an_open_bracket_is_blamed_on_the_item_that_opens_it(mm2: Reader) -> None:
     found = problems(mm2, BASE + "us->eu.topics = orders(, foo\n")
 
