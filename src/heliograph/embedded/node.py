@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from heliograph.embedded.jars import kafka_jars
@@ -13,6 +14,8 @@ from heliograph.machine.java import require_java
 
 _LOG_LINES = 25
 _STOP_SECONDS = 30.0
+#: As `log_configuration` has it: [time] LEVEL message
+_LEVEL = re.compile(r"^\[[^]]+\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 
 
 class Node:
@@ -82,8 +85,9 @@ class Node:
     def log_tail(self) -> str:
         """The last lines of the log, and of the console for a JVM that did not get as far.
 
-        Stack frames are left out: the messages of the exceptions say more in fewer lines. So are, once
-        there is an error, the INFO lines of a broker that shuts down: they would push the error out.
+        Stack frames are left out: the messages of the exceptions say more in fewer lines. So is, once
+        there is an error, what a broker says at INFO while it goes on starting or shuts down, with the
+        lines that continue it (it lists its whole configuration): they would push the error out.
         """
         lines = [
             line
@@ -93,5 +97,16 @@ class Node:
             if line.strip() and not line.startswith("\tat ")
         ]
         if any(" ERROR " in line or " FATAL " in line for line in lines):
-            lines = [line for line in lines if " INFO " not in line]
+            lines = list(_without_info(lines))
         return "\n".join(f"  {line}" for line in lines[-_LOG_LINES:]) or "  (nothing)"
+
+
+def _without_info(lines: Iterable[str]) -> Iterator[str]:
+    """Entries of a log but those at INFO; an entry starts with a line that has a level."""
+    kept = True
+    for line in lines:
+        level = _LEVEL.search(line)
+        if level is not None:
+            kept = level[1] != "INFO"
+        if kept:
+            yield line
