@@ -264,7 +264,8 @@ def slots_for(config: MirrorConfig) -> int:
     """Task slots on this machine: what tasks.max asks for, but at most one for every two cores.
 
     A link moves hundreds of MB/s on less than a core, and the fewer links share the partitions, the
-    more of them fill each request: `make bench` had one link ahead of two and four, for half the CPU.
+    more of them fill each request. On two cores one raw-copy process used 1.1 CPU s per GB, two 1.5
+    and four 1.9 (`--processes` of `make bench`, 1 KB shape); the rates were too noisy to rank.
     """
     wanted = max(flow.tasks_max for flow in config.flows)
     return min(wanted, max(1, (os.cpu_count() or 1) // 2))
