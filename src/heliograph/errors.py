@@ -5,6 +5,7 @@ HeliographError
 │   └── InvalidPattern       a regular expression that Java would refuse, or that we cannot run
 ├── EnvironmentProblem       Java, disk or network of this machine
 ├── BrokerNotRunning         an embedded broker did not start, or exited by itself
+├── NotFound                 what was asked for is not on the cluster
 ├── CorruptRecords           bytes from a broker that are not what they claim to be
 ├── ClientError
 │   ├── Unreachable          no broker answers                                 retriable
@@ -53,6 +54,10 @@ class EnvironmentProblem(HeliographError):
 
 class BrokerNotRunning(HeliographError):
     """An embedded broker exited early or was not ready in time; the message ends with its log."""
+
+
+class NotFound(HeliographError):
+    """A topic or the like that was asked for by name does not exist, or is hidden from this user."""
 
 
 class CorruptRecords(HeliographError):

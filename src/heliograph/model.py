@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -15,11 +15,47 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+class Stretch(NamedTuple):
+    """The record at `upstream + i` landed at `downstream + i`, for 0 <= i < `count`.
+
+    With a count of 0: the first record mirrored from `upstream` on, if any, stands at `downstream`. With a
+    `downstream` of -1 they were mirrored, and nobody knows where to.
+    """
+
+    upstream: int
+    downstream: int
+    count: int  # type: ignore[assignment]  # what tuples call so is never needed here
+
+    @property
+    def end(self) -> int:
+        return self.upstream + self.count
+
+
 class AbortedTransaction(NamedTuple):
     """As a fetch under read_committed reports it: this producer's data from here on was aborted."""
 
     producer_id: int
     first_offset: int
+
+
+class GroupListing(NamedTuple):
+    """A group as brokers list it. `type` is empty before Kafka 3.8 (KIP-848), `state` before 2.6."""
+
+    group: str
+    type: str
+    protocol: str
+    state: str
+
+
+class CommittedOffset(NamedTuple):
+    """What a group has committed for a partition; below 0 is none (some clients reset to -1)."""
+
+    offset: int
+    metadata: str = ""
+
+
+#: What groups have committed: group -> partition -> offset.
+GroupOffsets = dict[str, dict[TopicPartition, CommittedOffset]]
 
 
 class IsolationLevel(StrEnum):
@@ -52,6 +88,21 @@ class Timestamps(StrEnum):
     CREATE = "create"
 
 
+class SyncsLocation(StrEnum):
+    """Which cluster of a flow holds its offset-syncs topic (KIP-716)."""
+
+    SOURCE = "source"
+    TARGET = "target"
+
+
+class Translation(StrEnum):
+    """How committed offsets are translated: `EXACT` by the stretches that raw copying records, with
+    MM2's syncs where no stretch is known; `SYNCS` by MM2's syncs alone."""
+
+    EXACT = "exact"
+    SYNCS = "syncs"
+
+
 class PartitionState(StrEnum):
     RUNNING = "RUNNING"
     RETRYING = "RETRYING"
@@ -65,7 +116,7 @@ class ClusterConfig:
 
     alias: str
     bootstrap_servers: tuple[str, ...]
-    properties: tuple[tuple[str, str], ...] = ()
+    properties: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold secrets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +124,7 @@ class Lease:
     """The right and duty of one task to copy one partition during one epoch.
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
+    `stored` says whether the offsets topic knows of `start`, or need not.
     """
 
     flow: str
@@ -81,6 +133,7 @@ class Lease:
     target_topic: str
     start: int
     end: int | None = None
+    stored: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +141,10 @@ class Receipt:
     """What has become of a lease so far: everything below `position` upstream is on the target.
 
     `source_end` is the source's high watermark (last stable offset under read_committed), -1 if unknown.
-    `stored` says whether the offsets topic knows of `position`, or need not.
+    `stored` says whether the offsets topic knows of `position`, or need not. `copied_ms` is when the target
+    last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
+    the remote partition between ours. `stretches` are where records have landed since the receipt before:
+    to be appended to what is known.
     Tasks report receipts every second; the last one of an epoch is what `settle` works with.
     """
 
@@ -102,3 +158,6 @@ class Receipt:
     stored: bool
     state: PartitionState
     error: str | None = None
+    copied_ms: int = -1
+    foreign: int = 0
+    stretches: tuple[Stretch, ...] = ()

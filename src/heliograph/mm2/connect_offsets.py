@@ -1,7 +1,10 @@
 r"""Source offsets as Kafka Connect keeps them in `mm2-offsets.<source>.internal`, byte for byte.
 
     key    ["MirrorSourceConnector",{"cluster":"us","partition":0,"topic":"orders"}]
+           ["MirrorCheckpointConnector",{"partition":0,"topic":"us.orders","group":"billing"}]
+           ["MirrorHeartbeatConnector",{"sourceClusterAlias":"us","targetClusterAlias":"eu"}]
     value  {"offset":123}          the last mirrored upstream offset; resume at 124
+           {"offset":0}            always, for checkpoints and heartbeats; nobody reads it
            null                    reset: as if nothing had been mirrored
 
 Connect finds an offset by the exact bytes of the key. So the members stand in the order of Java's
@@ -17,6 +20,11 @@ import re
 from dataclasses import dataclass
 
 MIRROR_SOURCE_CONNECTOR = "MirrorSourceConnector"
+
+MIRROR_CHECKPOINT_CONNECTOR = "MirrorCheckpointConnector"
+MIRROR_HEARTBEAT_CONNECTOR = "MirrorHeartbeatConnector"
+#: What the checkpoint and heartbeat connectors store; nobody reads it.
+UNUSED_OFFSET_VALUE = b'{"offset":0}'
 
 _SHORT_ESCAPES = {
     '"': r"\"",
@@ -65,6 +73,22 @@ def source_offset_key(connector: str, cluster: str, topic: str, partition: int) 
     return (
         f'[{_string(connector)},{{"cluster":{_string(cluster)},'
         f'"partition":{partition},"topic":{_string(topic)}}}]'
+    ).encode()
+
+
+def checkpoint_offset_key(connector: str, topic: str, partition: int, group: str) -> bytes:
+    """`topic` as it is called on the target. The value is always `UNUSED_OFFSET_VALUE`."""
+    return (
+        f'[{_string(connector)},{{"partition":{partition},"topic":{_string(topic)},'
+        f'"group":{_string(group)}}}]'
+    ).encode()
+
+
+def heartbeat_offset_key(connector: str, source: str, target: str) -> bytes:
+    """The value is always `UNUSED_OFFSET_VALUE`."""
+    return (
+        f'[{_string(connector)},{{"sourceClusterAlias":{_string(source)},'
+        f'"targetClusterAlias":{_string(target)}}}]'
     ).encode()
 
 

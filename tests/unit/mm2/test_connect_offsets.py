@@ -5,9 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heliograph.mm2.connect_offsets import (
+    UNUSED_OFFSET_VALUE,
     MalformedOffset,
     OtherOffset,
     SourceOffset,
+    checkpoint_offset_key,
+    heartbeat_offset_key,
     murmur2_partition,
     read_source_offset,
     source_offset_key,
@@ -15,6 +18,12 @@ from heliograph.mm2.connect_offsets import (
 )
 
 KEY = b'["MirrorSourceConnector",{"cluster":"primary","partition":0,"topic":"test-topic-1"}]'
+CHECKPOINT_KEY = (
+    b'["MirrorCheckpointConnector",{"partition":0,"topic":"primary.test-topic-1","group":"g1"}]'
+)
+HEARTBEAT_KEY = (
+    b'["MirrorHeartbeatConnector",{"sourceClusterAlias":"primary","targetClusterAlias":"backup"}]'
+)
 UTF8_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -23,6 +32,16 @@ def test_key_and_value_have_the_bytes_that_connect_writes() -> None:
 
     assert key == KEY
     assert source_offset_value(123) == b'{"offset":123}'
+
+
+def test_keys_of_checkpoints_and_heartbeats_have_the_bytes_that_connect_writes() -> None:
+    checkpoint = checkpoint_offset_key("MirrorCheckpointConnector", "primary.test-topic-1", 0, "g1")
+    heartbeat = heartbeat_offset_key("MirrorHeartbeatConnector", "primary", "backup")
+
+    assert (checkpoint, heartbeat) == (CHECKPOINT_KEY, HEARTBEAT_KEY)
+    assert read_source_offset(checkpoint, UNUSED_OFFSET_VALUE) == OtherOffset(
+        connector="MirrorCheckpointConnector"
+    )
 
 
 def test_strings_are_escaped_as_jackson_does() -> None:
@@ -51,6 +70,8 @@ def test_what_is_written_can_be_read(
 
 
 def test_mirroring_resumes_after_the_stored_offset() -> None:
+    """MirrorSourceTaskTest.testSeekBehaviorDuringStart"""
+
     def resume_at(value: bytes | None) -> int | None:
         stored = read_source_offset(KEY, value)
         assert isinstance(stored, SourceOffset)
@@ -110,16 +131,8 @@ def test_a_negative_offset_is_never_written() -> None:
     ("key", "partition"),
     [
         (KEY, 14),
-        (
-            b'["MirrorCheckpointConnector",{"partition":0,"topic":"primary.test-topic-1",'
-            b'"group":"g1"}]',
-            18,
-        ),
-        (
-            b'["MirrorHeartbeatConnector",{"sourceClusterAlias":"primary",'
-            b'"targetClusterAlias":"backup"}]',
-            7,
-        ),
+        (CHECKPOINT_KEY, 18),
+        (HEARTBEAT_KEY, 7),
     ],
 )
 def test_a_key_goes_to_the_partition_that_kafka_chooses(key: bytes, partition: int) -> None:

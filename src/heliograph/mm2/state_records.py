@@ -1,0 +1,191 @@
+"""Heliograph's own compacted topic on the target, `mm2-heliograph.<source>.internal`.
+
+    key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the chunk
+         ["partition","orders",0]         where a partition stands
+         ["flow","us->eu"]                who mirrors what to where
+    value  JSON; of a chunk {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
+
+The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it. The order of the topic counts: a
+chunk overrides what older ones say from its first upstream offset on (see `Stretches`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.stretches import Stretch
+from heliograph.model import PartitionState, TopicPartition
+
+CHUNK_STRETCHES = 1000
+#: `FlowStatus.state` of a flow whose service runs, or has ended in order.
+RUNNING, STOPPED = "RUNNING", "STOPPED"
+
+_INT32_MAX = 2**31 - 1
+_LISTS = ("topics", "topics_exclude", "refused")
+
+
+def state_topic(source_alias: str) -> str:
+    return f"mm2-heliograph.{source_alias}.internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """Some stretches of one partition. None of them: a tombstone."""
+
+    topic_partition: TopicPartition
+    first: int
+    stretches: tuple[Stretch, ...]
+
+    def key(self) -> bytes:
+        return chunk_key(self.topic_partition, self.first)
+
+    def value(self) -> bytes | None:
+        return _json({"stretches": self.stretches}) if self.stretches else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionStatus:
+    """Where a partition of a flow stands; -1 is unknown. As `Receipt`, without what only the driver needs."""
+
+    topic: str
+    partition: int
+    flow: str
+    position: int
+    source_end: int
+    copied_ms: int
+    state: PartitionState
+    error: str | None = None
+
+    def key(self) -> bytes:
+        return _json(["partition", self.topic, self.partition])
+
+    def value(self) -> bytes:
+        document = asdict(self)
+        del document["topic"], document["partition"]
+        return _json(document)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowStatus:
+    """Who mirrors what to where, as of `at_ms`. Cluster ids are the brokers' own: they say where records
+    come from whatever aliases people use. `topics` and `topics_exclude` are what the flow's topic filter was
+    made from: what it will mirror, whether or not it has begun to. `since_ms` is when its service started;
+    `refused` are topics that it leaves alone, because they would go round in a circle."""
+
+    flow: str
+    source: str
+    target: str
+    source_id: str | None
+    target_id: str | None
+    policy: str
+    state: str
+    at_ms: int
+    since_ms: int = 0
+    topics: tuple[str, ...] = ()
+    topics_exclude: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+    problems: Mapping[str, str] = field(default_factory=dict)
+
+    def key(self) -> bytes:
+        return _json(["flow", self.flow])
+
+    def value(self) -> bytes:
+        document = asdict(self)
+        del document["flow"]
+        return _json(document)
+
+
+def chunk_key(partition: TopicPartition, first: int) -> bytes:
+    return _json(["stretches", partition.topic, partition.partition, first])
+
+
+def chunks_of(partition: TopicPartition, stretches: Sequence[Stretch]) -> list[Chunk]:
+    """Law: read back in this order, they give these stretches."""
+    return [
+        Chunk(
+            topic_partition=partition,
+            first=stretches[start].upstream,
+            stretches=tuple(stretches[start : start + CHUNK_STRETCHES]),
+        )
+        for start in range(0, len(stretches), CHUNK_STRETCHES)
+    ]
+
+
+def read_state(
+    key: bytes | None, value: bytes | None
+) -> Chunk | PartitionStatus | FlowStatus | Malformed | None:
+    """Never raises. None: a tombstone of a partition's or a flow's status."""
+    try:
+        return _read(_load("key", key), value)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+        return Malformed(f"{type(problem).__name__}: {problem}")
+
+
+def _read(key: Any, value: bytes | None) -> Chunk | PartitionStatus | FlowStatus | None:
+    match key:
+        case ["stretches", str() as topic, int() as number, int() as first] if first >= 0:
+            partition = _partition(topic, number)
+            stretches = () if value is None else _stretches(_load("value", value)["stretches"])
+            if stretches and stretches[0].upstream != first:
+                raise ValueError(f"value: expected to start at {first}, found {stretches[0]}")
+            return Chunk(topic_partition=partition, first=first, stretches=stretches)
+        case ["partition", str() as topic, int() as number]:
+            _partition(topic, number)
+            if value is None:
+                return None
+            known = _known(PartitionStatus, value)
+            known["state"] = PartitionState(known["state"])
+            return PartitionStatus(topic=topic, partition=number, **known)
+        case ["flow", str() as flow]:
+            if value is None:
+                return None
+            known = _known(FlowStatus, value)
+            known |= {name: _words(known.get(name, ())) for name in _LISTS}
+            return FlowStatus(flow=flow, **known)
+        case _:
+            raise ValueError("key: not one of ours")
+
+
+def _known(kind: type[PartitionStatus | FlowStatus], value: bytes) -> dict[str, Any]:
+    """The fields of a status that this version knows; a later one may write more."""
+    names = {each.name for each in fields(kind)}
+    return {name: value for name, value in _load("value", value).items() if name in names}
+
+
+def _words(items: Iterable[Any]) -> tuple[str, ...]:
+    words = tuple(items)
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("value: expected a list of strings")
+    return words
+
+
+def _partition(topic: str, number: int) -> TopicPartition:
+    if isinstance(number, bool) or not 0 <= number <= _INT32_MAX:
+        raise ValueError(f"key: expected a partition number, found {number!r}")
+    return TopicPartition(topic, number)
+
+
+def _stretches(rows: Iterable[Any]) -> tuple[Stretch, ...]:
+    stretches = tuple(Stretch(*row) for row in rows)
+    before = 0
+    for stretch in stretches:
+        if not all(type(number) is int and -1 <= number < 1 << 62 for number in stretch):
+            raise ValueError(f"value: expected [upstream, downstream, count], found {stretch}")
+        if stretch.upstream < before or stretch.count < 0:
+            raise ValueError(f"value: {stretch} after upstream offset {before}")
+        before = stretch.end
+    return stretches
+
+
+def _load(what: str, data: bytes | None) -> Any:
+    if data is None:
+        raise ValueError(f"{what}: null")
+    return json.loads(data)
+
+
+def _json(document: object) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()

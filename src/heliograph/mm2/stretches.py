@@ -1,0 +1,165 @@
+"""Exact translation, beyond MM2: which stretches of upstream offsets landed where downstream.
+
+    upstream    0 ···· 99 | marker | 101 ·· 150 | ? ? ? | 160 ···        ? mirrored, but nobody knows where
+    downstream  0 ···· 99 |          100 ·· 149 |       | 155 ···
+    stretches   (0, 0, 100)         (101, 100, 50)       (160, 155, …)
+
+Raw copying makes few of them: consecutive offsets stay consecutive, and only what is not mirrored (markers,
+aborted or compacted records) begins a new one. A group's offset inside a stretch translates to the very
+record it stood at.
+
+Between two stretches nothing was mirrored if they meet downstream. If they do not, history is missing (a
+crash between the copy and its note, a foreign writer), and nothing is said about the offsets between them:
+so a stretch that is lost on its way costs exactness, and never puts a group ahead of the truth.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from heliograph.model import Stretch
+
+__all__ = ["LOST", "MAX_STRETCHES", "Stretch", "Stretches"]
+
+#: Downstream of a stretch that was mirrored to an unknown place.
+LOST = -1
+#: Of one partition. Older ones are forgotten: a source of small transactions makes one with each.
+MAX_STRETCHES = 32_000
+_FORGOTTEN_AT_ONCE = 1000
+
+
+class Stretches:
+    """Those of one partition, ascending on both sides. 24 bytes each."""
+
+    __slots__ = ("_count", "_downstream", "_upstream")
+
+    def __init__(self, stretches: Iterable[Stretch] = ()) -> None:
+        self._upstream = array("q")
+        self._downstream = array("q")
+        self._count = array("q")
+        for stretch in stretches:
+            self.append(stretch)
+
+    def __len__(self) -> int:
+        return len(self._upstream)
+
+    def __iter__(self) -> Iterator[Stretch]:
+        return map(Stretch, self._upstream, self._downstream, self._count)
+
+    @property
+    def last(self) -> Stretch | None:
+        if not self._upstream:
+            return None
+        return Stretch(self._upstream[-1], self._downstream[-1], self._count[-1])
+
+    def append(self, stretch: Stretch) -> None:
+        """What landed last. Law: appending the same again, or a stretch bit by bit, changes nothing.
+
+        A lower upstream offset (a rewind) forgets all from there on, a lower downstream offset (a target
+        that was truncated or created anew) all that stood there.
+        """
+        upstream, downstream, count = stretch
+        if self._goes_on(upstream, downstream):
+            self._count[-1] += count
+            return
+        self._forget_upstream(upstream)
+        if downstream != LOST:
+            self._forget_downstream(downstream)
+        if not self._merged(upstream, downstream, count):
+            self._upstream.append(upstream)
+            self._downstream.append(downstream)
+            self._count.append(count)
+        if len(self) > MAX_STRETCHES:
+            self._drop_first(_FORGOTTEN_AT_ONCE)
+
+    def translate(self, upstream: int) -> int | None:
+        """The downstream offset of the first record mirrored at or after `upstream`; behind the last one
+        that of the next to come. None: not known."""
+        at = bisect_right(self._upstream, upstream) - 1
+        if at < 0 or self._downstream[at] == LOST:
+            return None
+        past = upstream - self._upstream[at]
+        count = self._count[at]
+        if past < count:
+            return self._downstream[at] + past
+        end = self._downstream[at] + count
+        if at + 1 == len(self):
+            return end if past == count else None
+        return end if self._downstream[at + 1] == end else None
+
+    def take(self, most: int) -> tuple[Stretch, ...]:
+        """The oldest, which are forgotten here."""
+        taken = map(Stretch, self._upstream[:most], self._downstream[:most], self._count[:most])
+        result = tuple(taken)
+        self._drop_first(most)
+        return result
+
+    def prune(self, log_start: int) -> None:
+        """Forget what ends at or below this upstream offset: no group can stand there any more."""
+        keep = bisect_right(self._upstream, log_start) - 1
+        if keep >= 0 and self._upstream[keep] + self._count[keep] <= log_start:
+            keep += 1
+        if keep > 0:
+            self._drop_first(keep)
+
+    def _forget_upstream(self, upstream: int) -> None:
+        if not self._upstream or upstream >= self._upstream[-1] + self._count[-1]:
+            return
+        self._truncate(bisect_left(self._upstream, upstream))
+        if self._upstream:
+            self._count[-1] = min(self._count[-1], upstream - self._upstream[-1])
+
+    def _forget_downstream(self, downstream: int) -> None:
+        keep = len(self)
+        for at in range(len(self) - 1, -1, -1):
+            if self._downstream[at] == LOST:
+                continue
+            if self._downstream[at] + self._count[at] <= downstream:
+                break
+            keep = at
+        if keep == len(self):
+            return
+        left = downstream - self._downstream[keep]
+        if left > 0:
+            self._count[keep] = left
+            keep += 1
+        self._truncate(keep)
+
+    def _merged(self, upstream: int, downstream: int, count: int) -> bool:
+        """Whether the last stretch could take it in, or it said nothing (a lost stretch of none)."""
+        if downstream == LOST and not count:
+            return True
+        if not self._upstream:
+            return False
+        last_upstream, last_downstream = self._upstream[-1], self._downstream[-1]
+        last_count = self._count[-1]
+        if downstream == LOST and last_downstream == LOST:
+            self._count[-1] = upstream + count - last_upstream
+            return True
+        if self._goes_on(upstream, downstream):  # now that what followed is forgotten
+            self._count[-1] += count
+            return True
+        meets = last_downstream != LOST and downstream == last_downstream + last_count
+        if not last_count and (not meets or self._meets_before_last(downstream)):
+            # An empty stretch: what it said was wrong, or is said by the two around it.
+            self._truncate(len(self) - 1)
+        return False
+
+    def _goes_on(self, upstream: int, downstream: int) -> bool:
+        if not self._upstream or downstream == LOST or self._downstream[-1] == LOST:
+            return False
+        count = self._count[-1]
+        return upstream == self._upstream[-1] + count and downstream == self._downstream[-1] + count
+
+    def _meets_before_last(self, downstream: int) -> bool:
+        if len(self) < 2 or self._downstream[-2] == LOST:
+            return False
+        return self._downstream[-2] + self._count[-2] == downstream
+
+    def _truncate(self, length: int) -> None:
+        del self._upstream[length:], self._downstream[length:], self._count[length:]
+
+    def _drop_first(self, number: int) -> None:
+        del self._upstream[:number], self._downstream[:number], self._count[:number]

@@ -1,0 +1,38 @@
+"""Where a group that reads the source would stand on the target: exactly if possible, by syncs if not.
+
+Law: a translation is never ahead of the truth, which is the downstream offset of the first mirrored record
+at or after the group's offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heliograph.mm2.stretches import LOST, Stretches
+from heliograph.mm2.sync_store import OffsetSyncStore
+from heliograph.model import TopicPartition
+
+
+class Translation:
+    """`stretches` holds what is known exactly of source partitions; both may grow meanwhile."""
+
+    def __init__(
+        self, store: OffsetSyncStore, stretches: Mapping[TopicPartition, Stretches]
+    ) -> None:
+        self._store = store
+        self._stretches = stretches
+
+    def translate(self, partition: TopicPartition, upstream: int) -> int | None:
+        """None: nothing is known of the partition. -1: `upstream` is older than all that is known."""
+        known = self._stretches.get(partition)
+        exact = known.translate(upstream) if known is not None else None
+        if exact is not None:
+            return exact
+        synced = self._store.translate(partition, upstream)
+        last = known.last if known is not None else None
+        if last is None or last.downstream == LOST or upstream < last.end:
+            return synced
+        # The group is ahead of what has been copied, as far as we have heard: it stands at the end of that
+        # at least. A sync may tell of more: it was heard of earlier, or is by Java's MM2.
+        copied = last.downstream + last.count
+        return copied if synced is None else max(copied, synced)

@@ -1,0 +1,241 @@
+"""Heliograph's own state topic: bytes, malformed records, and chunks whose number stays bounded."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heliograph.mm2 import chunks as module
+from heliograph.mm2.chunks import MAX_CHUNKS, ChunkLog, load_stretches
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.state_records import (
+    Chunk,
+    FlowStatus,
+    PartitionStatus,
+    chunk_key,
+    chunks_of,
+    read_state,
+    state_topic,
+)
+from heliograph.mm2.stretches import LOST, Stretch, Stretches
+from heliograph.model import PartitionState, TopicPartition
+
+TP = TopicPartition("orders", 0)
+KEY = b'["stretches","orders",0,12345]'
+PARTITION = PartitionStatus(
+    topic="orders",
+    partition=3,
+    flow="us->eu",
+    position=7,
+    source_end=9,
+    copied_ms=1_700_000_000_000,
+    state=PartitionState.RETRYING,
+    error="größer",
+)
+FLOW = FlowStatus(
+    flow="us->eu",
+    source="us",
+    target="eu",
+    source_id="abc",
+    target_id=None,
+    policy="DefaultReplicationPolicy",
+    state="RUNNING",
+    at_ms=1,
+    problems={"topic x": "refused"},
+)
+
+
+def test_the_topic_is_internal_to_every_mm2() -> None:
+    assert state_topic("us") == "mm2-heliograph.us.internal"
+
+
+def test_a_chunk_has_these_bytes() -> None:
+    chunk = Chunk(
+        topic_partition=TP, first=12345, stretches=(Stretch(12345, 7, 100), Stretch(12446, 107, 1))
+    )
+
+    assert chunk.key() == chunk_key(TP, 12345) == KEY
+    assert chunk.value() == b'{"stretches":[[12345,7,100],[12446,107,1]]}'
+    assert read_state(chunk.key(), chunk.value()) == chunk
+
+
+@pytest.mark.parametrize("status", [PARTITION, FLOW])
+def test_what_a_status_writes_can_be_read(status: PartitionStatus | FlowStatus) -> None:
+    assert read_state(status.key(), status.value()) == status
+    assert read_state(status.key(), None) is None
+    assert read_state(status.key(), status.value()[:-1] + b',"later":1}') == status
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason"),
+    [
+        (None, b"{}", "key: null"),
+        (b"\xff", b"{}", "decode"),
+        (b"[" * 100_000, b"{}", "RecursionError"),
+        (b'["stretches"]', b"{}", "key: not one of ours"),
+        (b'["stretches","orders",-1,0]', b"{}", "found -1"),
+        (b'["stretches","orders",true,0]', b"{}", "found True"),
+        (KEY, b"{}", "KeyError"),
+        (KEY, b'{"stretches":[[1,2]]}', "TypeError"),
+        (KEY, b'{"stretches":[[1,2,3]]}', "expected to start at 12345"),
+        (KEY, b'{"stretches":[[12345,0,1.5]]}', "found"),
+        (KEY, b'{"stretches":[[12345,0,2],[12346,2,2]]}', "after upstream offset 12347"),
+        (KEY, b"7", "TypeError"),
+        (b'["partition","orders",0]', b'{"flow":"x"}', "KeyError"),
+        (b'["partition","orders",0]', b"[]", "AttributeError"),
+        (b'["flow","x"]', b'{"source":"x"}', "TypeError"),
+    ],
+)
+def test_a_malformed_record_says_why_and_does_not_raise(
+    key: bytes | None, value: bytes, reason: str
+) -> None:
+    read = read_state(key, value)
+
+    assert isinstance(read, Malformed)
+    assert reason in read.reason
+
+
+@given(st.binary(), st.none() | st.binary())
+def test_no_bytes_make_reading_raise(key: bytes, value: bytes | None) -> None:
+    read_state(key, value)
+    read_state(KEY, value)
+
+
+# ── chunks ───────────────────────────────────────────────────────────────────────────────────
+
+
+class Topic:
+    """The state topic as compaction leaves it: the newest value of each key, in order of writing."""
+
+    def __init__(self) -> None:
+        self.records: dict[bytes, bytes | None] = {}
+
+    def write(self, chunks: list[Chunk] | tuple[Chunk, ...]) -> None:
+        for chunk in chunks:
+            self.records.pop(chunk.key(), None)
+            self.records[chunk.key()] = chunk.value()
+
+    def load(self) -> Stretches:
+        return load_stretches(self.records.items()).stretches.get(TP, Stretches())
+
+
+def test_the_open_chunk_is_rewritten_under_its_key() -> None:
+    log, topic = ChunkLog(TP), Topic()
+    log.append(Stretch(5, 0, 10))
+    topic.write(log.take())
+    assert log.take() == []
+    log.append(Stretch(15, 10, 10))
+    topic.write(log.take())
+
+    assert topic.records == {chunk_key(TP, 5): b'{"stretches":[[5,0,20]]}'}
+
+
+def test_a_full_chunk_is_written_once_and_the_oldest_are_taken_out_again() -> None:
+    log, topic = ChunkLog(TP), Topic()
+    for n in range((MAX_CHUNKS + 5) * 1000):
+        log.append(Stretch(2 * n, n, 1))
+        if n % 7000 == 0:
+            topic.write(log.take())
+    topic.write(log.take())
+
+    live = [value for value in topic.records.values() if value is not None]
+    assert len(live) == MAX_CHUNKS + 1
+    assert topic.load().translate(2 * n) == n
+
+
+def test_a_rewind_begins_a_new_chunk_that_overrides() -> None:
+    log, topic = ChunkLog(TP), Topic()
+    log.append(Stretch(0, 0, 10))
+    log.append(Stretch(20, 10, 10))
+    topic.write(log.take())
+    log.append(Stretch(5, 20, 3))
+    topic.write(log.take())
+
+    assert list(topic.load()) == [Stretch(0, 0, 5), Stretch(5, 20, 3)]
+
+
+def test_restarts_do_not_pile_up_chunks() -> None:
+    topic = Topic()
+    for session in range(100):
+        log = ChunkLog(TP)
+        log.append(Stretch(10 * session, 10 * session, 10))
+        topic.write(log.take())
+        loaded = load_stretches(topic.records.items())
+        topic.write(loaded.rewrites)
+        live = [value for value in topic.records.values() if value is not None]
+        assert len(live) <= 1 + 8
+
+    assert list(topic.load()) == [Stretch(0, 0, 1000)]
+
+
+def test_what_lies_below_the_log_start_goes_out_of_the_topic() -> None:
+    topic = Topic()
+    topic.write(chunks_of(TP, [Stretch(0, 0, 10)]))
+    topic.write(chunks_of(TP, [Stretch(20, 10, 10)]))
+
+    loaded = load_stretches(topic.records.items(), {TP: 40})
+
+    assert loaded.stretches == {}
+    assert {chunk.first: chunk.stretches for chunk in loaded.rewrites} == {0: (), 20: ()}
+
+
+def test_other_and_malformed_records_do_not_keep_chunks_from_being_read() -> None:
+    records = [
+        (FLOW.key(), FLOW.value()),
+        (KEY, b"?"),
+        (PARTITION.key(), PARTITION.value()),
+        *((c.key(), c.value()) for c in chunks_of(TP, [Stretch(0, 0, 10)])),
+    ]
+
+    loaded = load_stretches(records)
+
+    assert list(loaded.stretches[TP]) == [Stretch(0, 0, 10)]
+    assert len(loaded.malformed) == 1
+
+
+SESSIONS = st.lists(
+    st.tuples(
+        st.integers(-30, 3),  # where it starts, from where the last one ended
+        st.integers(0, 2),  # downstream records in between
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(1, 5)), max_size=25),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=200)
+@given(SESSIONS, st.booleans(), st.integers(1, 7))
+def test_the_topic_translates_as_the_stretches_do_over_restarts_and_rewinds(
+    sessions: list[tuple[int, int, list[tuple[int, int, int]]]], lose: bool, every: int
+) -> None:
+    small = pytest.MonkeyPatch()
+    small.setattr("heliograph.mm2.state_records.CHUNK_STRETCHES", 4)
+    small.setattr(module, "CHUNK_STRETCHES", 4)
+    try:
+        check_sessions(sessions, lose=lose, every=every)
+    finally:
+        small.undo()
+
+
+def check_sessions(
+    sessions: list[tuple[int, int, list[tuple[int, int, int]]]], *, lose: bool, every: int
+) -> None:
+    topic, expected = Topic(), Stretches()
+    upstream = downstream = 0
+    for start, foreign, runs in sessions:
+        upstream, downstream = max(upstream + start, 0), downstream + foreign
+        log = ChunkLog(TP)
+        for number, (hole, gap, count) in enumerate(runs):
+            upstream, downstream = upstream + hole, downstream + gap
+            lost = lose and number % 5 == 4
+            stretch = Stretch(upstream, LOST if lost else downstream, count)
+            log.append(stretch)
+            expected.append(stretch)
+            upstream, downstream = upstream + count, downstream + count
+            if number % every == 0:
+                topic.write(log.take())
+        topic.write(log.take())
+        assert list(topic.load()) == list(expected)
+        topic.write(load_stretches(topic.records.items()).rewrites)
+        assert list(topic.load()) == list(expected)
