@@ -6,7 +6,9 @@ intersected classes, ASCII gives Java's default `\w \d \s \b`. `matches` is a fu
 it a meaning of its own (`{e<=1}`, `\m`, `(?R)`), so that a pattern never matches other topics than
 it did under MM2. What only Java knows (`\p{java…}`, the flags d, u and U) is refused, not guessed.
 
-Limit: `\p{L}` and other Unicode classes see ASCII letters only; topic names have no others.
+Unicode properties (`\p{L}`, `\p{IsGreek}`) are not ASCII in Java, so they run in a scope of their own,
+`(?u:…)`; a class that holds one is scoped as a whole, which is why the ASCII escapes in a class are
+written out. Letters still fold by ASCII only under `(?i)`, since that follows the outermost flag.
 """
 
 from __future__ import annotations
@@ -20,16 +22,24 @@ from heliograph.errors import InvalidPattern
 _FLAGS = regex.V1 | regex.ASCII
 
 # Escapes that mean the same to both engines. Java refuses every other escaped letter.
-_SAME_ESCAPES = frozenset("tnrfadDhsSwWbBAGzRXNu")
+_SAME_ESCAPES = frozenset("tnrfabBAGzRXNu")
 
-# Escapes that only Java knows: (outside a class, inside a class).
+# Escapes that differ, or whose reach depends on the scope: (outside a class, inside a class).
+_HORIZONTAL = r" \t\xa0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
 _VERTICAL = r"\n\x0b\f\r\x85\u2028\u2029"
 _JAVA_ESCAPES = {
     "e": (r"\x1b", r"\x1b"),
-    "H": (r"[^\h]", r"[^\h]"),
-    "v": (f"[{_VERTICAL}]", _VERTICAL),
+    "h": (f"[{_HORIZONTAL}]", f"[{_HORIZONTAL}]"),
+    "H": (f"[^{_HORIZONTAL}]", f"[^{_HORIZONTAL}]"),
+    "v": (f"[{_VERTICAL}]", f"[{_VERTICAL}]"),
     "V": (f"[^{_VERTICAL}]", f"[^{_VERTICAL}]"),
     "Z": (r"(?=\n?\z)", ""),
+    "d": (r"\d", "[0-9]"),
+    "D": (r"\D", "[^0-9]"),
+    "s": (r"\s", r"[ \t\n\x0b\f\r]"),
+    "S": (r"\S", r"[^ \t\n\x0b\f\r]"),
+    "w": (r"\w", "[a-zA-Z0-9_]"),
+    "W": (r"\W", "[^a-zA-Z0-9_]"),
 }
 
 # POSIX classes are ASCII in Java, and Punct contains the symbols that Unicode does not call Punct.
@@ -48,6 +58,12 @@ _POSIX_CLASSES = {
     "XDigit": "0-9a-fA-F",
     "Space": r" \t\n\x0b\f\r",
 }
+
+# What Java takes in \p{…} besides POSIX classes: a general category, a script, a block, a property.
+_UNICODE_PROPERTY = regex.compile(
+    r"(?:Is)?(?:L[ultmoC]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfson]?)"
+    r"|(?:Is|In)\w+|(?:sc|script|blk|block|gc|general_category)=\w+"
+)
 
 _COUNTED = regex.compile(r"\{\d+(?:,\d*)?\}")
 _GROUP = regex.compile(r"\(\?(?::|=|!|>|<=|<!|<[a-zA-Z][a-zA-Z0-9]*>|(?P<flags>[a-zA-Z-]*)[:)])")
@@ -73,6 +89,15 @@ class JavaPattern:
         """True if the pattern matches all of `text`."""
         return self._compiled.fullmatch(text) is not None
 
+    def groups(self, text: str) -> tuple[str, ...] | None:
+        """What the groups caught, if the pattern matches all of `text`; a group that took no part: ''."""
+        match = self._compiled.fullmatch(text)
+        return None if match is None else match.groups("")
+
+    @property
+    def group_count(self) -> int:
+        return int(self._compiled.groups)
+
     def __reduce__(self) -> tuple[type[JavaPattern], tuple[str]]:
         return (JavaPattern, (self.pattern,))
 
@@ -94,6 +119,8 @@ class _Translation:
         self._pattern = pattern
         self._position = 0
         self._class_depth = 0
+        self._class_start = 0
+        self._class_is_unicode = False
         self._output: list[str] = []
         self._origins: list[int] = []
 
@@ -149,10 +176,13 @@ class _Translation:
         if name.startswith("java"):
             raise self._refuse(rf"\p{{{name}}} exists only in Java; write the characters, [a-z]")
         posix = _POSIX_CLASSES.get(name)
-        if posix is None:
-            self._emit(match[0], len(match[0]))
-        else:
+        if posix is not None:
             self._emit(f"[{'^' if negated else ''}{posix}]", len(match[0]))
+            return
+        if not _UNICODE_PROPERTY.fullmatch(name):
+            raise self._refuse(rf"\p{{{name}}} is not a character class of Java's")
+        self._class_is_unicode = True
+        self._emit(match[0] if self._class_depth else f"(?u:{match[0]})", len(match[0]))
 
     def _code_or_reference(self) -> None:
         at = self._position
@@ -181,11 +211,23 @@ class _Translation:
         if pair[0] == "[":
             self._open_class()
             return
-        self._class_depth -= pair[0] == "]"
         self._emit(pair[0], 1)
+        if pair[0] == "]":
+            self._close_class()
+
+    def _close_class(self) -> None:
+        self._class_depth -= 1
+        if not self._class_depth and self._class_is_unicode:
+            self._output.insert(self._class_start, "(?u:")
+            at = sum(map(len, self._output[: self._class_start]))
+            self._origins[at:at] = [self._origins[at]] * 4
+            self._emit(")", 0)
 
     def _open_class(self) -> None:
         """A `]` right after the opening is a plain character, to both engines."""
+        if not self._class_depth:
+            self._class_start = len(self._output)
+            self._class_is_unicode = False
         self._class_depth += 1
         self._emit("[", 1)
         if self._pattern.startswith("^", self._position):

@@ -1,4 +1,4 @@
-"""How a mirrored topic is named, which topics are internal, and which have come round in a circle.
+"""How a mirrored topic is named, and which topics are internal.
 
 Mirrors `org.apache.kafka.connect.mirror.DefaultReplicationPolicy` of Kafka 4.3. Any local topic
 with the separator in its name looks remote (`orders.eu` seems to come from a cluster `orders`);
@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from heliograph.policy.topic_filter import TopicFilter
-
 HEARTBEATS_TOPIC = "heartbeats"
 DEFAULT_SEPARATOR = "."
 
@@ -20,7 +18,8 @@ class ReplicationPolicy(Protocol):
     """Names of remote topics. Pure; called on the driver only.
 
     Law: `topic_source(format_remote_topic(alias, t)) == alias` and
-    `upstream_topic(format_remote_topic(alias, t)) == t`, for every alias without the separator.
+    `upstream_topic(format_remote_topic(alias, t)) == t`, for every alias without the separator; where
+    names do not carry the alias, for the alias of the flow's source only.
     """
 
     def format_remote_topic(self, source_alias: str, topic: str) -> str: ...
@@ -36,7 +35,7 @@ class ReplicationPolicy(Protocol):
     def is_internal_topic(self, topic: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: users' policies derive from it and keep state
 class DefaultReplicationPolicy:
     """`<source alias><separator><topic>`.
 
@@ -67,7 +66,7 @@ class DefaultReplicationPolicy:
 
     def original_topic(self, topic: str) -> str:
         """The name that the topic has on the cluster where it was first written."""
-        while (upstream := self.upstream_topic(topic)) is not None:
+        while (upstream := self.upstream_topic(topic)) not in (None, topic):
             topic = upstream
         return topic
 
@@ -97,53 +96,3 @@ class DefaultReplicationPolicy:
     @property
     def _checkpoints_suffix(self) -> str:
         return f"{self.internal_separator}checkpoints{self.internal_separator}internal"
-
-
-def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
-    """True if `topic` has been on the target before (4.3; 4.4 also looks for the flow's source)."""
-    current = topic
-    while (source := policy.topic_source(current)) is not None:
-        if source == target_alias:
-            return True
-        upstream = policy.upstream_topic(current)
-        if upstream is None or upstream == current:
-            return False
-        current = upstream
-    return False
-
-
-def why_not_replicated(
-    topic: str,
-    *,
-    topic_filter: TopicFilter,
-    policy: ReplicationPolicy,
-    target_alias: str,
-    heartbeats_replication: bool = True,
-) -> str | None:
-    """Why `topic` is not mirrored, or None if it is. Heartbeats pass the filter (KIP-1089)."""
-    if policy.is_internal_topic(topic):
-        return "an internal topic"
-    if is_cycle(policy, topic, target_alias):
-        return f"it came from {target_alias}; mirroring it back would make a cycle"
-    if heartbeats_replication and policy.is_heartbeats_topic(topic):
-        return None
-    return topic_filter.why_not(topic)
-
-
-def should_replicate_topic(
-    topic: str,
-    *,
-    topic_filter: TopicFilter,
-    policy: ReplicationPolicy,
-    target_alias: str,
-    heartbeats_replication: bool = True,
-) -> bool:
-    """As `MirrorSourceConnector.shouldReplicateTopic`."""
-    reason = why_not_replicated(
-        topic,
-        topic_filter=topic_filter,
-        policy=policy,
-        target_alias=target_alias,
-        heartbeats_replication=heartbeats_replication,
-    )
-    return reason is None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from heliograph.policy.java_regex import JavaPattern
 
@@ -17,13 +18,22 @@ DEFAULT_TOPICS = (".*",)
 DEFAULT_TOPICS_EXCLUDE = (r"mm2.*\.internal", r".*\.replica", r"__.*")
 
 
+class TopicFilter(Protocol):
+    """What `topic.filter.class` decides. Pure; asked on the driver only."""
+
+    def accepts(self, topic: str) -> bool: ...
+
+    def why_not(self, topic: str) -> str | None:
+        """What keeps `topic` out, or None if it is to be mirrored."""
+
+
 def joined(patterns: Sequence[str]) -> JavaPattern | None:
     """One pattern out of a list; None, which matches nothing, for an empty list."""
     return JavaPattern("|".join(patterns)) if patterns else None
 
 
 @dataclass(frozen=True, slots=True)
-class TopicFilter:
+class DefaultTopicFilter:
     """`topics` minus `exclude`. Raises InvalidPattern when made, never when asked."""
 
     topics: JavaPattern | None
@@ -34,7 +44,7 @@ class TopicFilter:
         cls,
         topics: Sequence[str] = DEFAULT_TOPICS,
         exclude: Sequence[str] = DEFAULT_TOPICS_EXCLUDE,
-    ) -> TopicFilter:
+    ) -> DefaultTopicFilter:
         return cls(joined(topics), joined(exclude))
 
     def accepts(self, topic: str) -> bool:

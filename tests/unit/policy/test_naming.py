@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heliograph.policy.naming import (
-    DefaultReplicationPolicy,
-    is_cycle,
-    should_replicate_topic,
-    why_not_replicated,
-)
-from heliograph.policy.topic_filter import TopicFilter
+from heliograph.policy.naming import DefaultReplicationPolicy
 
 POLICY = DefaultReplicationPolicy()
 NAMES = st.text(alphabet="ab-._", min_size=1, max_size=12)
@@ -64,7 +58,29 @@ def test_the_original_topic_is_found_over_several_hops() -> None:
     assert not POLICY.is_heartbeats_topic("heartbeats.eu")
 
 
+def test_heartbeats_topics_by_their_original_topic() -> None:
+    """MirrorClientTest.testIsHeartbeatTopic"""
+    for topic in ["heartbeats", "source1.heartbeats", "source2.source1.heartbeats"]:
+        assert POLICY.is_heartbeats_topic(topic)
+    for topic in ["heartbeats!", "!heartbeats", "source1heartbeats", "source1-heartbeats"]:
+        assert not POLICY.is_heartbeats_topic(topic)
+
+
+def test_checkpoints_topics_by_their_suffix() -> None:
+    """MirrorClientTest.testIsCheckpointTopic"""
+    assert POLICY.is_checkpoints_topic("source1.checkpoints.internal")
+    for topic in [
+        "checkpoints.internal",
+        "checkpoints-internal",
+        "checkpoints.internal!",
+        "!checkpoints.internal",
+        "source1checkpointsinternal",
+    ]:
+        assert not POLICY.is_checkpoints_topic(topic)
+
+
 def test_internal_topics_by_the_rules_of_4_0() -> None:
+    """ReplicationPolicyTest.testInternalTopic"""
     internal = [
         "mm2-offsets.us.internal",
         "mm2-offset-syncs.eu.internal",
@@ -80,6 +96,8 @@ def test_internal_topics_by_the_rules_of_4_0() -> None:
 
 
 def test_internal_topics_follow_the_separator_only_if_told_so() -> None:
+    """ReplicationPolicyTest.offsetSyncsTopic_shouldBeEffectedByInternalTopicSeparatorEnabled,
+    checkpointsTopic_…, heartbeatsTopic_shouldNotBeEffectedByInternalTopicSeparatorConfig"""
     follows = DefaultReplicationPolicy(separator="_")
     stays = DefaultReplicationPolicy(separator="_", internal_topic_separator_enabled=False)
 
@@ -88,40 +106,4 @@ def test_internal_topics_follow_the_separator_only_if_told_so() -> None:
     assert stays.offset_syncs_topic("eu") == "mm2-offset-syncs.eu.internal"
     assert stays.is_checkpoints_topic("us.checkpoints.internal")
     assert stays.format_remote_topic("us", "orders") == "us_orders"
-
-
-def test_a_topic_that_was_on_the_target_before_is_a_cycle() -> None:
-    assert is_cycle(POLICY, "eu.orders", "eu")
-    assert is_cycle(POLICY, "us.eu.orders", "eu")
-    assert not is_cycle(POLICY, "us.orders", "eu")
-    assert not is_cycle(POLICY, "orders", "eu")
-
-
-def test_heartbeats_pass_the_filter_but_not_the_cycle_check() -> None:
-    nothing = TopicFilter.of([], [])
-
-    def replicated(topic: str, *, heartbeats: bool) -> bool:
-        return should_replicate_topic(
-            topic,
-            topic_filter=nothing,
-            policy=POLICY,
-            target_alias="eu",
-            heartbeats_replication=heartbeats,
-        )
-
-    assert replicated("heartbeats", heartbeats=True)
-    assert not replicated("eu.heartbeats", heartbeats=True)
-    assert not replicated("heartbeats", heartbeats=False)
-    assert not replicated("orders", heartbeats=True)
-
-
-def test_a_topic_that_is_not_mirrored_has_a_reason() -> None:
-    def reason(topic: str) -> str | None:
-        return why_not_replicated(
-            topic, topic_filter=TopicFilter.of(["orders"]), policy=POLICY, target_alias="eu"
-        )
-
-    assert reason("orders") is None
-    assert reason("products") == "topics does not match: orders"
-    assert reason("__consumer_offsets") == "an internal topic"
-    assert reason("eu.orders") == "it came from eu; mirroring it back would make a cycle"
+    assert follows.heartbeats_topic() == stays.heartbeats_topic() == "heartbeats"
