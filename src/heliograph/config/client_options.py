@@ -8,8 +8,6 @@ from __future__ import annotations
 from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.values import PASSWORD, STRING
 
-# TLS and SASL (CLIENT_CONFIG_DEF of MirrorMakerConfig). Refused: a client that left them out would
-# fail to connect, or connect without the protection that the file asks for.
 SECURITY_FAMILIES = ("ssl.", "sasl.", "security.")
 
 _ANY_CLIENT = (
@@ -52,18 +50,17 @@ def is_security(name: str) -> bool:
 
 def client_option(scope: Scope, name: str) -> Option | None:
     """The option `name` of a client of this kind; None if Kafka has no such setting."""
-    if name in ("security.protocol", "bootstrap.servers"):
-        return OPTIONS[Scope.CLIENT, name]
-    if is_security(name):
+    for known in (Scope.CLIENT, scope):
+        if (known, name) in OPTIONS:
+            return OPTIONS[known, name]
+    if name == "security.providers":
         return Option(
             name=name,
             type=PASSWORD,
             scope=Scope.CLIENT,
-            doc="TLS or SASL",
+            doc="Java security providers",
             support=Support.REFUSED,
         )
-    if (scope, name) in OPTIONS:
-        return OPTIONS[scope, name]
     if name in CLIENT_NAMES.get(scope, frozenset()):
         return Option(
             name=name, type=STRING, scope=scope, doc="A client setting", support=Support.LATER
@@ -74,4 +71,12 @@ def client_option(scope: Scope, name: str) -> Option | None:
 def known_names(scope: Scope) -> set[str]:
     """What a misspelt name of this scope may have been meant to be."""
     own = {name for own_scope, name in OPTIONS if own_scope is scope}
+    if scope in CLIENT_NAMES:
+        own |= {name for own_scope, name in OPTIONS if own_scope is Scope.CLIENT}
     return own | CLIENT_NAMES.get(scope, frozenset())
+
+
+def client_kind(name: str) -> Scope | None:
+    """The kind of client that has a setting of this name, if only one kind has."""
+    kinds = [scope for scope in (Scope.CONSUMER, Scope.PRODUCER) if name in CLIENT_NAMES[scope]]
+    return kinds[0] if len(kinds) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from heliograph.config.client_options import is_security
 from heliograph.config.options import Support
-from heliograph.config.placement import Ineffective, Known, Placement, UnknownAlias
+from heliograph.config.placement import Known, Placement, UnknownAlias
 from heliograph.config.properties import PropertiesFile
 from heliograph.config.values import BOOLEAN, InvalidValue
 
@@ -14,10 +14,10 @@ _SECURITY_REMEDY = (
     "TLS and SASL are not supported by this version; use a PLAINTEXT listener of the cluster"
 )
 _REMEDIES = {
-    "config.providers": "write the values themselves",
-    "replication.policy.class": "only DefaultReplicationPolicy; leave the setting out",
-    "topic.filter.class": "only DefaultTopicFilter; use topics and topics.exclude",
     "exactly.once.source.support": "only disabled, that is at least once",
+    "exactly.once.support": "only requested, that is at least once",
+    "source.cluster.alias": "the alias is the one in clusters; leave the setting out",
+    "target.cluster.alias": "the alias is the one in clusters; leave the setting out",
 }
 
 
@@ -27,15 +27,26 @@ def value_problems(file: PropertiesFile, placements: Iterable[Placement]) -> lis
     for placement in placements:
         if not isinstance(placement, Known):
             continue
-        text = file.properties[placement.key].value
-        try:
-            placement.option.parse(text)
-        except InvalidValue as invalid:
+        expected = _expected_instead(file, placement)
+        if expected is not None:
+            shown = file.properties[placement.key].shown.strip()
             problems.append(
-                f"{placement.key}: expected {invalid.expected}, found {text.strip()!r} "
+                f"{placement.key}: expected {expected}, found {shown!r} "
                 f"({file.where(placement.key)})"
             )
     return problems
+
+
+def _expected_instead(file: PropertiesFile, placement: Known) -> str | None:
+    """What should stand in place of a bad value; None for a good one, or one reported already."""
+    found = file.properties[placement.key]
+    if found.broken:
+        return None
+    try:
+        placement.option.parse(found.value)
+    except InvalidValue as invalid:
+        return invalid.expected
+    return None
 
 
 def alias_problems(
@@ -72,12 +83,16 @@ def refusals(file: PropertiesFile, placements: Iterable[Placement]) -> list[str]
 
 
 def _is_refused(file: PropertiesFile, placement: Known) -> bool:
-    """A setting that says what is so anyway is not refused."""
-    option = placement.option
-    if option.support is not Support.REFUSED:
+    """A setting that says what is so anyway is not refused; a bad value has been reported."""
+    if placement.option.support is not Support.REFUSED or _expected_instead(file, placement):
         return False
+    return not _is_so_anyway(file, placement)
+
+
+def _is_so_anyway(file: PropertiesFile, placement: Known) -> bool:
+    default = placement.option.default
     value = file.properties[placement.key].value.strip()
-    return option.default is None or value.upper() != option.default.upper()
+    return default is not None and value.upper() == default.upper()
 
 
 def remarks(file: PropertiesFile, placements: Sequence[Placement]) -> list[str]:
@@ -85,7 +100,12 @@ def remarks(file: PropertiesFile, placements: Sequence[Placement]) -> list[str]:
     found = [
         f"{placement.key}: {placement.remark} ({file.where(placement.key)})"
         for placement in placements
-        if isinstance(placement, Ineffective)
+        if not isinstance(placement, UnknownAlias) and placement.remark is not None
+    ]
+    found += [
+        _renamed(file, placement, placement.option.renamed_to)
+        for placement in placements
+        if isinstance(placement, Known) and placement.option.renamed_to is not None
     ]
     later = [
         f"{placement.key} (line {file.properties[placement.key].line})"
@@ -97,9 +117,24 @@ def remarks(file: PropertiesFile, placements: Sequence[Placement]) -> list[str]:
     return found
 
 
+def _renamed(file: PropertiesFile, placement: Known, new: str) -> str:
+    where = file.where(placement.key)
+    for key in (f"{placement.prefix}{new}", new):
+        if key in file.properties:
+            return (
+                f"{placement.key}: has no effect next to {key} (line {file.properties[key].line}), "
+                f"its name since Kafka 2.7 ({where})"
+            )
+    return (
+        f"{placement.key}: read as {placement.prefix}{new}, its name since Kafka 2.7; write that "
+        f"({where})"
+    )
+
+
 def _waits(file: PropertiesFile, placement: Known) -> bool:
     """What a user switches off is off already."""
     if placement.option.support is not Support.LATER:
         return False
     value = file.properties[placement.key].value.strip().lower()
-    return not (placement.option.type is BOOLEAN and value == "false")
+    off = placement.option.type is BOOLEAN and value == "false"
+    return not off and not _is_so_anyway(file, placement)

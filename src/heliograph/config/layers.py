@@ -11,16 +11,19 @@ from dataclasses import dataclass
 
 from heliograph.config.client_options import is_security
 from heliograph.config.options import OPTIONS, WORKER_TOP_LEVEL_PREFIXES, Scope
-from heliograph.config.properties import PropertiesFile
+from heliograph.config.properties import PropertiesFile, Property
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A value, and the key and line where the user wrote it."""
+    """What was found, and the key under which the user wrote it."""
 
-    value: str
     key: str
-    line: int
+    found: Property
+
+    @property
+    def value(self) -> str:
+        return self.found.value
 
 
 Settings = dict[str, Setting]
@@ -33,13 +36,17 @@ def is_client_config(name: str) -> bool:
     return name == "bootstrap.servers" or (is_security(name) and name != "security.providers")
 
 
+#: Old names of connector options, to those of today.
+RENAMED = {
+    option.name: option.renamed_to for option in OPTIONS.values() if option.renamed_to is not None
+}
+
+
 class Layers:
     """The effective settings of clusters, workers and connectors of one file."""
 
     def __init__(self, file: PropertiesFile) -> None:
-        self._all: Settings = {
-            key: Setting(found.value, key, found.line) for key, found in file.properties.items()
-        }
+        self._all: Settings = {key: Setting(key, found) for key, found in file.properties.items()}
 
     def top(self) -> Settings:
         return dict(self._all)
@@ -64,36 +71,52 @@ class Layers:
         return self.cluster(target) | top
 
     def connector(self, source: str, target: str) -> Settings:
-        """Top level, then both clusters, then `source->target.`; later ones win."""
+        """Top level, then both clusters, then `source->target.`; later ones win.
+
+        An old name holds where the new one is not set at all, as up to Kafka 3.9.
+        """
         settings = {
-            name: setting
-            for name, setting in self._all.items()
-            if (Scope.CONNECTOR, name) in OPTIONS
-            or name.startswith(("config.providers", "replication.policy"))
+            name: setting for name, setting in self._all.items() if _reaches_connectors(name)
         }
         for side, alias in (("source", source), ("target", target)):
             for name, setting in self.cluster(alias).items():
                 infix = "." if _CLIENT_KIND.match(name) else ".cluster."
                 settings[f"{side}{infix}{name}"] = setting
-        return settings | self._below(f"{source}->{target}.")
+        settings |= self._below(f"{source}->{target}.")
+        for name in settings.keys() & RENAMED.keys():
+            settings.setdefault(RENAMED[name], settings[name])
+        return settings
 
     def source_consumer(self, source: str, target: str) -> Settings:
-        """The consumer of a flow, from the lowest to the highest:
-
-        source.cluster.x (client settings only) < consumer.x < source.consumer.x
-
-        `A.consumer.x` arrives as source.consumer.x, so it wins over `A->B.consumer.x`.
-        """
-        connector = self.connector(source, target)
-        lowest = {
-            name: setting
-            for name, setting in _strip(connector, "source.cluster.").items()
-            if is_client_config(name)
-        }
-        return lowest | _strip(connector, "consumer.") | _strip(connector, "source.consumer.")
+        """The consumer of a flow. `A.consumer.x` arrives as source.consumer.x, so it wins over
+        `A->B.consumer.x`."""
+        return client_settings(self.connector(source, target), "source", "consumer")
 
     def _below(self, prefix: str) -> Settings:
         return _strip(self._all, prefix)
+
+
+def client_settings(connector: Settings, side: str, kind: str) -> Settings:
+    """Of a connector's own client, from the lowest to the highest, here for the source's consumer:
+
+    source.cluster.x (client settings only) < consumer.x < source.consumer.x
+    """
+    lowest = {
+        name: setting
+        for name, setting in _strip(connector, f"{side}.cluster.").items()
+        if is_client_config(name)
+    }
+    return lowest | _strip(connector, f"{kind}.") | _strip(connector, f"{side}.{kind}.")
+
+
+def _reaches_connectors(name: str) -> bool:
+    """Of the top level, connectors get the names in their ConfigDefs, and no others."""
+    option = OPTIONS.get((Scope.CONNECTOR, name))
+    if option is not None:
+        return not option.flow_only
+    if name.startswith(("config.providers", "replication.policy")):
+        return True
+    return is_client_config(name) and name != "bootstrap.servers"
 
 
 def _strip(settings: Settings, prefix: str) -> Settings:

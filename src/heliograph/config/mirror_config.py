@@ -2,11 +2,105 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 
-from heliograph.model import ClusterConfig, IsolationLevel, OffsetReset, Timestamps
-from heliograph.policy.naming import DefaultReplicationPolicy, should_replicate_topic
+from heliograph.model import (
+    ClusterConfig,
+    IsolationLevel,
+    OffsetReset,
+    SyncsLocation,
+    Timestamps,
+    Translation,
+)
+from heliograph.policy import classes as policy_classes
+from heliograph.policy.config_filter import ConfigPropertyFilter
+from heliograph.policy.group_filter import GroupFilter
+from heliograph.policy.naming import ReplicationPolicy
+from heliograph.policy.replication import why_not_replicated
 from heliograph.policy.topic_filter import TopicFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InternalTopic:
+    """A compacted topic of MM2's or Connect's own, as it is created where it is missing."""
+
+    name: str
+    partitions: int
+    replication_factor: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigSync:
+    """Topic configurations follow the source's every `interval_seconds`; None: at creation only."""
+
+    interval_seconds: int | None
+    exclude: tuple[str, ...]
+    use_defaults_from_source: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetSyncs:
+    """What Java readers translate by: at most `lag_max` records between two syncs of a partition."""
+
+    location: SyncsLocation
+    topic: InternalTopic
+    lag_max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoints:
+    """Which groups are followed, how often their offsets are translated, and whether the target's
+    groups are moved along (`sync_interval_seconds`, None: no)."""
+
+    connector_name: str
+    groups: tuple[str, ...]
+    groups_exclude: tuple[str, ...]
+    refresh_interval_seconds: int | None
+    interval_seconds: int
+    sync_interval_seconds: int | None
+    topic: InternalTopic
+    translation: Translation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowClasses:
+    """Policy and filters of a flow, by name, and the settings they are made from.
+
+    Names, since FlowConfig travels to Spark's workers and an object of a user's class may not.
+    """
+
+    replication_policy: str
+    topic_filter: str
+    group_filter: str
+    config_property_filter: str
+    source: str
+    settings: tuple[tuple[str, str], ...] = field(repr=False)
+
+    @property
+    def mapping(self) -> Mapping[str, str]:
+        return dict(self.settings)
+
+
+@lru_cache
+def policy_of(flow_classes: FlowClasses) -> ReplicationPolicy:
+    """One object per flow and process. Raises ConfigError."""
+    return policy_classes.replication_policy(
+        flow_classes.replication_policy, flow_classes.mapping, flow_classes.source
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeats:
+    """A cluster pair's sign of life on the target; runs for pairs whose flow is disabled, too."""
+
+    source: str
+    target: str
+    connector_name: str
+    interval_seconds: int
+    topic: InternalTopic
+    offsets_topic: InternalTopic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,51 +118,76 @@ class FlowConfig:
     auto_offset_reset: OffsetReset
     refresh_interval_seconds: int | None
     heartbeats_replication: bool
-    separator: str
-    internal_topic_separator_enabled: bool
+    own_alias_is_cycle: bool
+    classes: FlowClasses
     timestamps: Timestamps
     connector_name: str
-    offsets_topic: str
-    offset_storage_replication_factor: int
-    offset_storage_partitions: int
+    offsets_topic: InternalTopic
+    config_topic: InternalTopic
+    status_topic: InternalTopic
     offset_flush_interval_ms: int
+    config_sync: ConfigSync
+    acl_sync_interval_seconds: int | None
+    offset_syncs: OffsetSyncs | None
+    checkpoints: Checkpoints | None
 
     @property
-    def policy(self) -> DefaultReplicationPolicy:
-        return DefaultReplicationPolicy(
-            separator=self.separator,
-            internal_topic_separator_enabled=self.internal_topic_separator_enabled,
-        )
+    def policy(self) -> ReplicationPolicy:
+        return policy_of(self.classes)
 
     def topic_filter(self) -> TopicFilter:
         """Compiles; keep the result."""
-        return TopicFilter.of(self.topics, self.topics_exclude)
+        return policy_classes.topic_filter(self.classes.topic_filter, self.classes.mapping)
+
+    def group_filter(self) -> GroupFilter:
+        """Compiles; keep the result."""
+        return policy_classes.group_filter(self.classes.group_filter, self.classes.mapping)
+
+    def config_property_filter(self) -> ConfigPropertyFilter:
+        """Compiles; keep the result."""
+        return policy_classes.config_property_filter(
+            self.classes.config_property_filter, self.classes.mapping
+        )
 
     def target_topic(self, topic: str) -> str:
         return self.policy.format_remote_topic(self.source, topic)
 
     def should_replicate(self, topic: str, topic_filter: TopicFilter) -> bool:
-        return should_replicate_topic(
+        return self.why_not_replicated(topic, topic_filter) is None
+
+    def why_not_replicated(self, topic: str, topic_filter: TopicFilter) -> str | None:
+        return why_not_replicated(
             topic,
             topic_filter=topic_filter,
             policy=self.policy,
+            source_alias=self.source,
             target_alias=self.target,
             heartbeats_replication=self.heartbeats_replication,
+            own_alias_is_cycle=self.own_alias_is_cycle,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorConfig:
-    """`flows` holds the enabled ones whose target is served; `clusters` all that were declared.
+    """`flows` holds the enabled ones whose target is served, `heartbeats` all pairs that have any;
+    `clusters` all that were declared.
 
     An epoch is one for all flows, since one query carries them all.
     """
 
     flows: tuple[FlowConfig, ...]
+    heartbeats: tuple[Heartbeats, ...]
     clusters: tuple[ClusterConfig, ...]
     epoch_seconds: int
     once_timeout_seconds: int
     warnings: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """(source, target) of all that runs: `MirrorMakerConfig.clusterPairs`."""
+        flows = [(flow.source, flow.target) for flow in self.flows]
+        beats = [(each.source, each.target) for each in self.heartbeats]
+        return tuple(dict.fromkeys([*flows, *beats]))
 
     def cluster(self, alias: str) -> ClusterConfig:
         for cluster in self.clusters:

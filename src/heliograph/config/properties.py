@@ -20,10 +20,21 @@ _UTF8_BOM = "\xef\xbb\xbf"  # as Latin-1; Windows editors put it before the firs
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A value as written, escapes resolved, and the line where its key stands (from 1)."""
+    """A value, escapes resolved, and the line where its key stands (from 1).
+
+    `written` is what the user wrote where placeholders were filled in (`placeholders.py`), `broken`
+    says that some could not be.
+    """
 
     value: str
     line: int
+    written: str | None = None
+    broken: bool = False
+
+    @property
+    def shown(self) -> str:
+        """What a message may show: a value from elsewhere may be a secret."""
+        return self.value if self.written is None else self.written
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +50,9 @@ class PropertiesFile:
 
 
 def read_properties(path: Path) -> PropertiesFile:
+    """`path` may be a folder with a file of its own name in it, as a ConfigMap's mount may be."""
+    if (path / path.name).is_file():
+        path /= path.name
     try:
         data = path.read_bytes()
     except FileNotFoundError:

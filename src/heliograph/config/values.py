@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-Value = str | int | bool | tuple[str, ...]
+Value = str | int | float | bool | tuple[str, ...]
+
+BYTE_ARRAY_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 class InvalidValue(ValueError):
@@ -55,12 +57,20 @@ def _number(low: int, high: int) -> Callable[[str], int]:
     return parse
 
 
+def _double(text: str) -> float:
+    try:
+        return float(text.strip())
+    except ValueError:
+        raise InvalidValue("a number") from None
+
+
 STRING = OptionType("STRING", str.strip)
 LIST = OptionType("LIST", parse_list)
 BOOLEAN = OptionType("BOOLEAN", parse_boolean)
 SHORT = OptionType("SHORT", _number(-(2**15), 2**15 - 1))
 INT = OptionType("INT", _number(-(2**31), 2**31 - 1))
 LONG = OptionType("LONG", _number(-(2**63), 2**63 - 1))
+DOUBLE = OptionType("DOUBLE", _double)
 CLASS = OptionType("CLASS", str.strip)
 PASSWORD = OptionType("PASSWORD", str.strip)
 
@@ -80,12 +90,39 @@ def positive_or_broker_default(value: Value) -> None:
         raise InvalidValue("a whole number of at least 1, or -1 for the broker's default")
 
 
+def positive_or_never(value: Value) -> None:
+    """An interval: MM2 never runs what has a negative one (`Scheduler.scheduleRepeating`)."""
+    if not isinstance(value, int) or value == 0:
+        raise InvalidValue("a whole number of at least 1, or -1 for never")
+
+
 def one_of(*choices: str) -> Validator:
     def check(value: Value) -> None:
         if value not in choices:
             raise InvalidValue(" or ".join(choices))
 
     return check
+
+
+def one_of_ignoring_case(*choices: str) -> Validator:
+    def check(value: Value) -> None:
+        if str(value).upper() not in choices:
+            raise InvalidValue(" or ".join(choices))
+
+    return check
+
+
+def some_of(*choices: str) -> Validator:
+    def check(value: Value) -> None:
+        if not isinstance(value, tuple) or not value or set(value) - set(choices):
+            raise InvalidValue(f"one or more of {', '.join(choices)}")
+
+    return check
+
+
+def byte_array_converter(value: Value) -> None:
+    if str(value).rpartition(".")[2] != "ByteArrayConverter":
+        raise InvalidValue("ByteArrayConverter, since records are copied as they are")
 
 
 def topic_characters(value: Value) -> None:

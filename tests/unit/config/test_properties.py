@@ -86,6 +86,15 @@ def test_a_byte_order_mark_is_left_out_and_reported(tmp_path: Path) -> None:
     assert "byte order mark" in parsed.warnings[0]
 
 
+def test_a_folder_may_stand_for_the_file_of_its_name_in_it(tmp_path: Path) -> None:
+    """Scenario D1: a ConfigMap mounted at the path of the file"""
+    folder = tmp_path / "mm2.properties"
+    folder.mkdir()
+    (folder / "mm2.properties").write_text("clusters = a, b\n")
+
+    assert list(read_properties(folder).properties) == ["clusters"]
+
+
 def test_a_bad_unicode_escape_is_an_error_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"f:3: expected four hexadecimal digits after \\u"):
         parse_properties("a = 1\n\npath = C:\\users\n", "f")

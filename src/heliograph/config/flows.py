@@ -1,0 +1,182 @@
+"""One flow, or one pair's heartbeats, out of the settings in force for a pair of clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heliograph.config.checks import check_exactly_once, check_offset_syncs, runs_checkpoints
+from heliograph.config.effective import Effective
+from heliograph.config.flow_classes import (
+    check_filters,
+    has_own,
+    is_own,
+    read_classes,
+    usable_policy,
+)
+from heliograph.config.layers import Layers, Settings
+from heliograph.config.mirror_config import (
+    Checkpoints,
+    ConfigSync,
+    FlowConfig,
+    Heartbeats,
+    InternalTopic,
+    OffsetSyncs,
+)
+from heliograph.config.options import Scope
+from heliograph.model import IsolationLevel, OffsetReset, SyncsLocation, Timestamps, Translation
+from heliograph.policy.naming import ReplicationPolicy
+
+#: Connect keeps connector configurations in one partition, so that their order holds.
+_CONFIG_PARTITIONS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Reads the settings of `source->target`."""
+
+    source: str
+    target: str
+    layers: Layers
+    file_name: str
+    problems: list[str]
+    warnings: list[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.source}->{self.target}"
+
+    def is_enabled(self) -> bool:
+        """As MM2: a top-level `enabled` counts only where the pair has a herder, that is where its
+        own `enabled` is set or it has heartbeats."""
+        connector = self._connector()
+        own = f"{self.name}.enabled" in self.layers.top()
+        if not own and not connector.flag("emit.heartbeats.enabled"):
+            return False
+        return connector.flag("enabled")
+
+    def has_own_classes(self) -> bool:
+        return has_own(self._connector())
+
+    def flow(self) -> FlowConfig:
+        connector, consumer, worker = self._connector(), self._consumer(), self._worker()
+        classes = read_classes(self.source, self.target, connector)
+        policy = usable_policy(classes, connector)
+        isolation_level = IsolationLevel(consumer.text("isolation.level"))
+        check_exactly_once(connector, isolation_level, self.source)
+        check_offset_syncs(connector)
+        check_filters(classes, connector)
+        own_topics = is_own(classes.topic_filter)
+        own_properties = is_own(classes.config_property_filter)
+        return FlowConfig(
+            name=self.name,
+            source=self.source,
+            target=self.target,
+            topics=connector.patterns("topics", checked=not own_topics),
+            topics_exclude=connector.patterns("topics.exclude", checked=not own_topics),
+            replication_factor=connector.number("replication.factor"),
+            tasks_max=connector.number("tasks.max"),
+            isolation_level=isolation_level,
+            auto_offset_reset=OffsetReset(consumer.text("auto.offset.reset")),
+            refresh_interval_seconds=connector.interval("refresh.topics"),
+            heartbeats_replication=connector.flag("heartbeats.replication.enabled"),
+            own_alias_is_cycle=connector.text("cycle.detection") == "4.4",
+            classes=classes,
+            timestamps=Timestamps(connector.text("timestamps")),
+            connector_name=connector.text("name") or "MirrorSourceConnector",
+            offsets_topic=self._offsets_topic(),
+            config_topic=self._storage("config", _CONFIG_PARTITIONS),
+            status_topic=self._storage("status", worker.number("status.storage.partitions")),
+            offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
+            config_sync=ConfigSync(
+                interval_seconds=connector.interval("sync.topic.configs"),
+                exclude=connector.patterns("config.properties.exclude", checked=not own_properties),
+                use_defaults_from_source=connector.text("use.defaults.from") == "source",
+            ),
+            acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
+            offset_syncs=self._offset_syncs(connector, policy),
+            checkpoints=self._checkpoints(connector, policy),
+        )
+
+    def heartbeats(self) -> Heartbeats | None:
+        connector = self._connector()
+        interval = connector.interval("emit.heartbeats")
+        if interval is None:
+            return None
+        policy = usable_policy(read_classes(self.source, self.target, connector), connector)
+        return Heartbeats(
+            source=self.source,
+            target=self.target,
+            connector_name=connector.text("name") or "MirrorHeartbeatConnector",
+            interval_seconds=interval,
+            topic=InternalTopic(
+                name=policy.heartbeats_topic(),
+                partitions=1,
+                replication_factor=connector.number("heartbeats.topic.replication.factor"),
+            ),
+            offsets_topic=self._offsets_topic(),
+        )
+
+    def _offset_syncs(self, connector: Effective, policy: ReplicationPolicy) -> OffsetSyncs | None:
+        if not connector.flag("emit.offset-syncs.enabled"):
+            return None
+        location = SyncsLocation(connector.text("offset-syncs.topic.location"))
+        # The topic carries the alias of the cluster that it does not stand on.
+        other = self.target if location is SyncsLocation.SOURCE else self.source
+        return OffsetSyncs(
+            location=location,
+            topic=InternalTopic(
+                name=policy.offset_syncs_topic(other),
+                partitions=1,
+                replication_factor=connector.number("offset-syncs.topic.replication.factor"),
+            ),
+            lag_max=connector.number("offset.lag.max"),
+        )
+
+    def _checkpoints(self, connector: Effective, policy: ReplicationPolicy) -> Checkpoints | None:
+        checked = not is_own(connector.text("group.filter.class"))
+        groups = connector.patterns("groups", checked=checked)
+        exclude = connector.patterns("groups.exclude", checked=checked)
+        interval = connector.interval("emit.checkpoints")
+        if not runs_checkpoints(self.name, connector, self.warnings) or interval is None:
+            return None
+        return Checkpoints(
+            connector_name=connector.text("name") or "MirrorCheckpointConnector",
+            groups=groups,
+            groups_exclude=exclude,
+            refresh_interval_seconds=connector.interval("refresh.groups"),
+            interval_seconds=interval,
+            sync_interval_seconds=connector.interval("sync.group.offsets"),
+            topic=InternalTopic(
+                name=policy.checkpoints_topic(self.source),
+                partitions=1,
+                replication_factor=connector.number("checkpoints.topic.replication.factor"),
+            ),
+            translation=Translation(connector.text("offset.translation")),
+        )
+
+    def _offsets_topic(self) -> InternalTopic:
+        return self._storage("offset", self._worker().number("offset.storage.partitions"))
+
+    def _storage(self, kind: str, partitions: int) -> InternalTopic:
+        """`mm2-offsets.A.internal` and its like; the separator of the policy does not reach them."""
+        worker = self._worker()
+        plural = {"offset": "offsets", "config": "configs", "status": "status"}[kind]
+        return InternalTopic(
+            name=worker.text(f"{kind}.storage.topic") or f"mm2-{plural}.{self.source}.internal",
+            partitions=partitions,
+            replication_factor=worker.number(f"{kind}.storage.replication.factor"),
+        )
+
+    def _connector(self) -> Effective:
+        return self._effective(self.layers.connector(self.source, self.target), Scope.CONNECTOR)
+
+    def _consumer(self) -> Effective:
+        return self._effective(
+            self.layers.source_consumer(self.source, self.target), Scope.CONSUMER
+        )
+
+    def _worker(self) -> Effective:
+        return self._effective(self.layers.worker(self.target), Scope.WORKER)
+
+    def _effective(self, settings: Settings, scope: Scope) -> Effective:
+        return Effective(settings, scope, self.file_name, self.problems)

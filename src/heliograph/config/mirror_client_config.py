@@ -1,0 +1,124 @@
+"""The properties of a MirrorClient, as MM2's `MirrorClientConfig` takes them.
+
+bootstrap.servers = host:9092
+replication.policy.separator = _
+consumer.bootstrap.servers = other:9092       admin. and consumer. win for that inner client
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heliograph.config.addresses import host_port
+from heliograph.config.client_options import CLIENT_NAMES, is_security
+from heliograph.config.near_match import did_you_mean
+from heliograph.config.options import OPTIONS, Option, Scope
+from heliograph.config.values import InvalidValue, parse_list
+from heliograph.errors import ConfigError
+from heliograph.model import ClusterConfig
+from heliograph.policy.classes import replication_policy
+from heliograph.policy.naming import DefaultReplicationPolicy, ReplicationPolicy
+from heliograph.policy.rename import TOPIC_MAP, TOPIC_RENAME
+
+_BOOTSTRAP = "bootstrap.servers"
+_POLICY_CLASS = "replication.policy.class"
+_SEPARATOR = "replication.policy.separator"
+_INTERNAL_SEPARATOR = "replication.policy.internal.topic.separator.enabled"
+_FORWARDING_ADMIN = "forwarding.admin.class"
+_SOURCE_ALIAS = "source.cluster.alias"  # of policies that keep names, as in Java
+_POLICY_OPTIONS = (_POLICY_CLASS, _SEPARATOR, _INTERNAL_SEPARATOR)
+_PREFIXES = ("admin.", "consumer.", "producer.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirrorClientConfig:
+    """`admin` lists topics, `consumer` reads them; MM2 lets them be reached in different ways."""
+
+    admin: ClusterConfig
+    consumer: ClusterConfig
+    policy: ReplicationPolicy
+    warnings: tuple[str, ...] = ()
+
+
+def mirror_client_config(
+    properties: Mapping[str, str], *, subject: str = "MirrorClient"
+) -> MirrorClientConfig:
+    """ConfigError with everything that is wrong. `subject` names the cluster in messages."""
+    reading = _Reading(properties, subject)
+    config = MirrorClientConfig(
+        admin=reading.cluster("admin."),
+        consumer=reading.cluster("consumer."),
+        policy=reading.policy(),
+        warnings=reading.warnings(),
+    )
+    if reading.problems:
+        raise ConfigError(list(dict.fromkeys(reading.problems)))
+    return config
+
+
+class _Reading:
+    def __init__(self, properties: Mapping[str, str], subject: str) -> None:
+        self._properties = properties
+        self._subject = subject
+        self.problems = [
+            f"{key}: TLS and SASL are not supported by this version; use a PLAINTEXT listener"
+            for key, value in properties.items()
+            if is_security(_bare(key)) and value.strip().upper() != "PLAINTEXT"
+        ]
+
+    def cluster(self, prefix: str) -> ClusterConfig:
+        key = prefix + _BOOTSTRAP if prefix + _BOOTSTRAP in self._properties else _BOOTSTRAP
+        servers = [each for each in parse_list(self._properties.get(key, "")) if each]
+        if not servers:
+            self.problems.append(f"{key}: missing; expected host:port of one or more brokers")
+        return ClusterConfig(
+            alias=self._subject,
+            bootstrap_servers=tuple(self._host_port(key, server) for server in servers),
+        )
+
+    def policy(self) -> ReplicationPolicy:
+        """What is wrong with the class is found when the rest is right."""
+        for name in _POLICY_OPTIONS:
+            self._check(name)
+        class_name = self._properties.get(_POLICY_CLASS, str(_option(_POLICY_CLASS).default))
+        if self.problems:
+            return DefaultReplicationPolicy()
+        return replication_policy(class_name, self._properties, self._properties.get(_SOURCE_ALIAS))
+
+    def warnings(self) -> tuple[str, ...]:
+        acted = {_BOOTSTRAP, _SOURCE_ALIAS, *_POLICY_OPTIONS, TOPIC_MAP, TOPIC_RENAME}
+        known = acted | {_FORWARDING_ADMIN}.union(*CLIENT_NAMES.values())
+        return tuple(
+            f"{key}: known, but without effect in this version"
+            if name in known
+            else f"{key}: unknown; only a policy of your own could know it{did_you_mean(name, known)}"
+            for key, name in ((key, _bare(key)) for key in self._properties)
+            if name not in acted and not is_security(name)
+        )
+
+    def _check(self, name: str) -> None:
+        text = self._properties.get(name)
+        try:
+            if text is not None:
+                _option(name).parse(text)
+        except InvalidValue as invalid:
+            self.problems.append(f"{name}: expected {invalid.expected}, found {text!r}")
+
+    def _host_port(self, key: str, server: str) -> str:
+        try:
+            return host_port(server)
+        except InvalidValue as invalid:
+            self.problems.append(f"{key}: expected {invalid.expected}, found {server!r}")
+            return server
+
+
+def _option(name: str) -> Option:
+    return OPTIONS[Scope.CONNECTOR, name]
+
+
+def _bare(key: str) -> str:
+    for prefix in _PREFIXES:
+        if key.startswith(prefix):
+            return key.removeprefix(prefix)
+    return key

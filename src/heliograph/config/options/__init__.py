@@ -1,0 +1,47 @@
+"""The option table: every setting that may stand in a mirror's configuration, declared once.
+
+To support an option that is LATER or REFUSED, change its line and read it where the others are
+read. `docs/configuration.md` is made from this table (`config/reference_page.py`).
+"""
+
+from __future__ import annotations
+
+from heliograph.config.options.checkpoint import CHECKPOINT
+from heliograph.config.options.client import CLIENT, CONSUMER
+from heliograph.config.options.connector import CONNECTOR
+from heliograph.config.options.heartbeat import HEARTBEAT
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.options.source import SOURCE
+from heliograph.config.options.top import PROVIDERS, TOP
+from heliograph.config.options.worker import WORKER, WORKER_TOP_LEVEL_PREFIXES
+
+#: What the reference page shows together, in its order.
+SECTIONS: dict[str, tuple[Option, ...]] = {
+    "The file": TOP,
+    "Config providers": PROVIDERS,
+    "Clusters": CLIENT,
+    "Consumers": CONSUMER,
+    "Flows": CONNECTOR,
+    "Topics, records and offset syncs": SOURCE,
+    "Groups and checkpoints": CHECKPOINT,
+    "Heartbeats": HEARTBEAT,
+    "Workers": WORKER,
+}
+
+OPTIONS: dict[tuple[Scope, str], Option] = {
+    (option.scope, option.name): option
+    for section in SECTIONS.values()
+    for option in section
+    if option not in PROVIDERS
+}
+
+__all__ = [
+    "OPTIONS",
+    "PROVIDERS",
+    "SECTIONS",
+    "WORKER_TOP_LEVEL_PREFIXES",
+    "Importance",
+    "Option",
+    "Scope",
+    "Support",
+]

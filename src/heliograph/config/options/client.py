@@ -1,0 +1,150 @@
+"""How to reach a cluster (`MirrorClientConfig.CLIENT_CONFIG_DEF`), and its consumers.
+
+TLS and SASL are refused: a client that left them out would fail to connect, or connect without the
+protection that the file asks for.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.values import (
+    BOOLEAN,
+    CLASS,
+    DOUBLE,
+    INT,
+    LIST,
+    LONG,
+    PASSWORD,
+    SHORT,
+    STRING,
+    OptionType,
+    one_of,
+    one_of_ignoring_case,
+)
+
+# name, type, default
+_SSL: tuple[tuple[str, OptionType, str | None], ...] = (
+    ("protocol", STRING, "TLSv1.3"),
+    ("provider", STRING, None),
+    ("cipher.suites", LIST, None),
+    ("enabled.protocols", LIST, "TLSv1.2,TLSv1.3"),
+    ("keystore.type", STRING, "JKS"),
+    ("keystore.key", PASSWORD, None),
+    ("keystore.certificate.chain", PASSWORD, None),
+    ("keystore.location", STRING, None),
+    ("keystore.password", PASSWORD, None),
+    ("key.password", PASSWORD, None),
+    ("truststore.type", STRING, "JKS"),
+    ("truststore.location", STRING, None),
+    ("truststore.password", PASSWORD, None),
+    ("truststore.certificates", PASSWORD, None),
+    ("keymanager.algorithm", STRING, "SunX509"),
+    ("trustmanager.algorithm", STRING, "PKIX"),
+    ("endpoint.identification.algorithm", STRING, "https"),
+    ("secure.random.implementation", STRING, None),
+    ("engine.factory.class", CLASS, None),
+)
+
+_SASL: tuple[tuple[str, OptionType, str | None], ...] = (
+    ("mechanism", STRING, "GSSAPI"),
+    ("jaas.config", PASSWORD, None),
+    ("client.callback.handler.class", CLASS, None),
+    ("login.callback.handler.class", CLASS, None),
+    ("login.class", CLASS, None),
+    ("kerberos.service.name", STRING, None),
+    ("kerberos.kinit.cmd", STRING, "/usr/bin/kinit"),
+    ("kerberos.ticket.renew.window.factor", DOUBLE, "0.8"),
+    ("kerberos.ticket.renew.jitter", DOUBLE, "0.05"),
+    ("kerberos.min.time.before.relogin", LONG, "60000"),
+    ("login.refresh.window.factor", DOUBLE, "0.8"),
+    ("login.refresh.window.jitter", DOUBLE, "0.05"),
+    ("login.refresh.min.period.seconds", SHORT, "60"),
+    ("login.refresh.buffer.seconds", SHORT, "300"),
+    ("login.connect.timeout.ms", INT, None),
+    ("login.read.timeout.ms", INT, None),
+    ("login.retry.backoff.ms", LONG, "100"),
+    ("login.retry.backoff.max.ms", LONG, "10000"),
+)
+
+_OAUTHBEARER: tuple[tuple[str, OptionType, str | None], ...] = (
+    ("jwt.retriever.class", CLASS, None),
+    ("jwt.validator.class", CLASS, None),
+    ("scope", STRING, None),
+    ("client.credentials.client.id", STRING, None),
+    ("client.credentials.client.secret", PASSWORD, None),
+    ("assertion.algorithm", STRING, "RS256"),
+    ("assertion.claim.aud", STRING, None),
+    ("assertion.claim.exp.seconds", INT, "300"),
+    ("assertion.claim.iss", STRING, None),
+    ("assertion.claim.jti.include", BOOLEAN, "false"),
+    ("assertion.claim.nbf.seconds", INT, "60"),
+    ("assertion.claim.sub", STRING, None),
+    ("assertion.file", STRING, None),
+    ("assertion.private.key.file", STRING, None),
+    ("assertion.private.key.passphrase", PASSWORD, None),
+    ("assertion.template.file", STRING, None),
+    ("scope.claim.name", STRING, "scope"),
+    ("sub.claim.name", STRING, "sub"),
+    ("token.endpoint.url", STRING, None),
+    ("jwks.endpoint.url", STRING, None),
+    ("jwks.endpoint.refresh.ms", LONG, "3600000"),
+    ("jwks.endpoint.retry.backoff.ms", LONG, "100"),
+    ("jwks.endpoint.retry.backoff.max.ms", LONG, "10000"),
+    ("clock.skew.seconds", INT, "30"),
+    ("expected.audience", LIST, None),
+    ("expected.issuer", STRING, None),
+    ("allow.unverified.audience", BOOLEAN, None),
+    ("allow.unverified.issuer", BOOLEAN, None),
+    ("header.urlencode", BOOLEAN, "false"),
+)
+
+_client = partial(Option, scope=Scope.CLIENT)
+_security = partial(_client, support=Support.REFUSED, importance=Importance.MEDIUM)
+
+CLIENT = (
+    _client(
+        name="bootstrap.servers",
+        type=LIST,
+        importance=Importance.HIGH,
+        doc="Brokers to ask first, as host:port, separated by commas",
+    ),
+    _security(
+        name="security.protocol",
+        type=STRING,
+        default="PLAINTEXT",
+        valid=one_of_ignoring_case("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+        doc="How to talk to brokers",
+    ),
+    *(
+        _security(name=f"{family}.{name}", type=type_, default=default, doc=doc)
+        for family, doc, options in (
+            ("ssl", "TLS", _SSL),
+            ("sasl", "SASL", _SASL),
+            ("sasl.oauthbearer", "SASL OAUTHBEARER", _OAUTHBEARER),
+        )
+        for name, type_, default in options
+    ),
+)
+
+CONSUMER = (
+    Option(
+        name="isolation.level",
+        type=STRING,
+        scope=Scope.CONSUMER,
+        default="read_uncommitted",
+        valid=one_of("read_uncommitted", "read_committed"),
+        importance=Importance.MEDIUM,
+        doc="Whether records of aborted transactions are mirrored",
+    ),
+    Option(
+        name="auto.offset.reset",
+        type=STRING,
+        scope=Scope.CONSUMER,
+        default="earliest",  # MM2's own default; a plain consumer has latest
+        valid=one_of("earliest", "latest", "none"),
+        importance=Importance.MEDIUM,
+        doc="Where a partition without a stored offset starts",
+    ),
+)

@@ -1,0 +1,39 @@
+"""Heartbeats (`MirrorHeartbeatConfig`); they are written for pairs whose flow is disabled, too."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heliograph.config.options.option import Option, Scope
+from heliograph.config.values import (
+    BOOLEAN,
+    LONG,
+    SHORT,
+    positive_or_broker_default,
+    positive_or_never,
+)
+
+_heartbeat = partial(Option, scope=Scope.CONNECTOR)
+
+HEARTBEAT = (
+    _heartbeat(
+        name="emit.heartbeats.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether heartbeats are written",
+    ),
+    _heartbeat(
+        name="emit.heartbeats.interval.seconds",
+        type=LONG,
+        default="1",
+        valid=positive_or_never,
+        doc="How often a heartbeat is written",
+    ),
+    _heartbeat(
+        name="heartbeats.topic.replication.factor",
+        type=SHORT,
+        default="3",
+        valid=positive_or_broker_default,
+        doc="Replication factor of the heartbeats topic",
+    ),
+)

@@ -1,0 +1,206 @@
+"""Topics, records and offset syncs (`MirrorSourceConfig`)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.values import (
+    BOOLEAN,
+    CLASS,
+    INT,
+    LIST,
+    LONG,
+    SHORT,
+    STRING,
+    one_of,
+    positive_or_broker_default,
+    positive_or_never,
+    some_of,
+)
+
+_source = partial(Option, scope=Scope.CONNECTOR)
+
+_FILTERS = (
+    _source(
+        name="topics",
+        type=LIST,
+        default=".*",
+        importance=Importance.HIGH,
+        doc="Java regular expressions of the topics to mirror",
+    ),
+    _source(
+        name="topics.exclude",
+        type=LIST,
+        default=r"mm2.*\.internal, .*\.replica, __.*",  # KIP-1074 narrowed the first in 4.0
+        importance=Importance.HIGH,
+        doc="Java regular expressions of topics to leave out; wins over topics",
+        since="2.7",
+    ),
+    _source(
+        name="topics.blacklist",
+        type=LIST,
+        importance=Importance.HIGH,
+        doc="Old name of topics.exclude, which Kafka 4.0 dropped",
+        renamed_to="topics.exclude",
+    ),
+    _source(
+        name="config.properties.exclude",
+        type=LIST,
+        # KAFKA-20163 (4.3). log.message.… are names of brokers, not of topics, so that
+        # message.timestamp.before.max.ms and .after.max.ms are copied, as in MM2.
+        default="follower.replication.throttled.replicas, leader.replication.throttled.replicas, "
+        "message.timestamp.difference.max.ms, log.message.timestamp.before.max.ms, "
+        "log.message.timestamp.after.max.ms, message.timestamp.type, "
+        "unclean.leader.election.enable, min.insync.replicas",
+        importance=Importance.HIGH,
+        doc="Java regular expressions of topic settings that do not follow the source",
+        since="2.7",
+    ),
+    _source(
+        name="config.properties.blacklist",
+        type=LIST,
+        importance=Importance.HIGH,
+        doc="Old name of config.properties.exclude, which Kafka 4.0 dropped",
+        renamed_to="config.properties.exclude",
+    ),
+    _source(
+        name="topic.filter.class",
+        type=CLASS,
+        default="org.apache.kafka.connect.mirror.DefaultTopicFilter",
+        doc="Which topics are mirrored: MM2's filter, or your own as module:Class",
+    ),
+    _source(
+        name="config.property.filter.class",
+        type=CLASS,
+        default="org.apache.kafka.connect.mirror.DefaultConfigPropertyFilter",
+        doc="Which topic settings follow: MM2's filter, or your own as module:Class",
+    ),
+    _source(
+        name="use.defaults.from",
+        type=STRING,
+        default="target",
+        importance=Importance.MEDIUM,
+        doc="Whose default a topic setting falls back to: source, or (any other value) target "
+        "(KIP-894)",
+        since="3.5",
+        flow_only=True,
+    ),
+)
+
+_INTERVALS = (
+    _source(
+        name="refresh.topics.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether to look for new topics",
+    ),
+    _source(
+        name="refresh.topics.interval.seconds",
+        type=LONG,
+        default="600",
+        valid=positive_or_never,
+        doc="How often to look for new topics and partitions",
+    ),
+    _source(
+        name="sync.topic.configs.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether topic configurations follow",
+    ),
+    _source(
+        name="sync.topic.configs.interval.seconds",
+        type=LONG,
+        default="600",
+        valid=positive_or_never,
+        doc="How often topic configurations are compared",
+    ),
+    _source(
+        name="sync.topic.acls.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether ACLs of topics follow",
+    ),
+    _source(
+        name="sync.topic.acls.interval.seconds",
+        type=LONG,
+        default="600",
+        valid=positive_or_never,
+        doc="How often ACLs are compared",
+    ),
+    _source(
+        name="consumer.poll.timeout.ms",
+        type=LONG,
+        default="1000",
+        doc="How long one poll of the source may take",
+        support=Support.LATER,
+    ),
+)
+
+_RECORDS = (
+    _source(
+        name="replication.factor",
+        type=INT,
+        default="2",
+        valid=positive_or_broker_default,
+        doc="Replication factor of topics created on the target; -1 for the broker's default",
+    ),
+    _source(
+        name="heartbeats.replication.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether heartbeats topics are mirrored whatever topics says (KIP-1089)",
+        since="4.0",
+    ),
+    _source(
+        name="timestamps",
+        type=STRING,
+        default="reader",
+        valid=one_of("reader", "create"),
+        doc="Timestamp of records of LogAppendTime topics: the one that a reader of the source "
+        "sees, or the original create time",
+        since="heliograph",
+    ),
+    _source(
+        name="metric.names.formats",
+        type=LIST,
+        default="legacy",
+        valid=some_of("legacy", "new"),
+        doc="Names of MM2's metrics (KIP-1280)",
+        since="4.3",
+        support=Support.LATER,
+    ),
+)
+
+_OFFSET_SYNCS = (
+    _source(
+        name="emit.offset-syncs.enabled",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether offset syncs are written; without them there are no checkpoints (KIP-1031)",
+        since="3.9",
+    ),
+    _source(
+        name="offset-syncs.topic.location",
+        type=STRING,
+        default="source",
+        valid=one_of("source", "target"),
+        doc="The cluster that holds the offset-syncs topic (KIP-716)",
+        since="3.0",
+    ),
+    _source(
+        name="offset-syncs.topic.replication.factor",
+        type=SHORT,
+        default="3",
+        valid=positive_or_broker_default,
+        doc="Replication factor of the offset-syncs topic",
+    ),
+    _source(
+        name="offset.lag.max",
+        type=LONG,
+        default="100",
+        doc="At most so many records between two offset syncs; 0 for every record",
+    ),
+)
+
+SOURCE = (*_FILTERS, *_INTERVALS, *_RECORDS, *_OFFSET_SYNCS)

@@ -1,0 +1,120 @@
+"""The file as a whole (`MirrorMakerConfig`), and what a config provider is told."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, one_of
+
+_top = partial(Option, scope=Scope.TOP)
+_rest = partial(_top, support=Support.LATER)
+
+TOP = (
+    _top(
+        name="clusters",
+        type=LIST,
+        importance=Importance.HIGH,
+        doc="Aliases of the clusters, separated by commas",
+    ),
+    _top(
+        name="config.providers",
+        type=LIST,
+        default="",
+        doc="Names of config providers, which fill in placeholders ${name:path:key}",
+    ),
+    _top(
+        name="epoch.seconds",
+        type=INT,
+        default="3600",
+        valid=at_least(1),
+        doc="How long an epoch lasts when nothing changes",
+        since="heliograph",
+    ),
+    _top(
+        name="once.timeout.seconds",
+        type=INT,
+        default="60",
+        valid=at_least(1),
+        doc="How long --once waits for a cluster that does not answer",
+        since="heliograph",
+    ),
+    _rest(
+        name="dedicated.mode.enable.internal.rest",
+        type=BOOLEAN,
+        default="false",
+        importance=Importance.HIGH,
+        doc="Whether workers talk to each other by REST (KIP-710)",
+        since="3.5",
+    ),
+    _rest(
+        name="listeners",
+        type=LIST,
+        default="http://:8083",
+        doc="Where the internal REST server listens",
+    ),
+    _rest(
+        name="rest.advertised.host.name",
+        type=STRING,
+        doc="Host by which other workers reach the REST server",
+    ),
+    _rest(
+        name="rest.advertised.port",
+        type=INT,
+        doc="Port by which other workers reach the REST server",
+    ),
+    _rest(
+        name="rest.advertised.listener",
+        type=STRING,
+        valid=one_of("http", "https"),
+        doc="Listener by which other workers reach the REST server",
+    ),
+    _rest(
+        name="access.control.allow.origin",
+        type=STRING,
+        default="",
+        doc="Access-Control-Allow-Origin of the REST server",
+    ),
+    _rest(
+        name="access.control.allow.methods",
+        type=STRING,
+        default="",
+        doc="Access-Control-Allow-Methods of the REST server",
+    ),
+    _rest(
+        name="response.http.headers.config",
+        type=STRING,
+        default="",
+        doc="HTTP headers of the REST server's responses",
+    ),
+    _rest(
+        name="ssl.client.auth",
+        type=STRING,
+        default="none",
+        valid=one_of("required", "requested", "none"),
+        doc="Whether the REST server asks for certificates",
+    ),
+)
+
+PROVIDERS = (
+    _top(
+        name="config.providers.<name>.class",
+        type=CLASS,
+        doc="FileConfigProvider for ${name:/path:key} of a properties file, "
+        "DirectoryConfigProvider for ${name:/path:file} of a directory, "
+        "EnvVarConfigProvider for ${name:VARIABLE}; with or without Kafka's package",
+    ),
+    _top(
+        name="config.providers.<name>.param.allowed.paths",
+        type=LIST,
+        doc="Absolute paths below which a file or directory provider may read; all, if not set",
+        since="3.6",
+    ),
+    _top(
+        name="config.providers.<name>.param.allowlist.pattern",
+        type=STRING,
+        default=".*",
+        doc="Java regular expression of the variables that an environment provider may read",
+        since="3.5",
+    ),
+)

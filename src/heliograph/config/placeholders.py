@@ -1,0 +1,160 @@
+"""A file with its placeholders filled in; which values came from elsewhere is remembered.
+
+A value that came from elsewhere may be a secret: no message shows it, but the placeholder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from heliograph.config.properties import PropertiesFile, Property
+from heliograph.config.providers import (
+    PLACEHOLDER,
+    AllowedPaths,
+    DirectoryProvider,
+    EnvironmentProvider,
+    FileProvider,
+    Provider,
+    Unavailable,
+    fill_in,
+    variable,
+    wrong_paths,
+)
+from heliograph.config.values import parse_list
+from heliograph.errors import InvalidPattern
+from heliograph.policy.java_regex import JavaPattern
+
+_PREFIX = "config.providers"
+_KAFKA = "org.apache.kafka.common.config.provider."
+_CLASSES = ("FileConfigProvider", "DirectoryConfigProvider", "EnvVarConfigProvider")
+_EXPECTED = f"{_CLASSES[0]}, {_CLASSES[1]} or {_CLASSES[2]}"
+_USUAL_NAMES = {"file": _CLASSES[0], "dir": _CLASSES[1], "directory": _CLASSES[1]}
+_USUAL_NAMES |= {"env": _CLASSES[2]}
+
+
+class FilledIn(NamedTuple):
+    file: PropertiesFile
+    problems: list[str]
+
+
+def fill_in_placeholders(file: PropertiesFile, environment: Mapping[str, str]) -> FilledIn:
+    """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
+    broken, so that it is complained of once."""
+    filling = _Filling(file, environment)
+    filled = {key: filling.fill(key, found) for key, found in file.properties.items()}
+    warnings = [*file.warnings, *filling.warnings()]
+    return FilledIn(replace(file, properties=filled, warnings=tuple(warnings)), filling.problems)
+
+
+class _Filling:
+    def __init__(self, file: PropertiesFile, environment: Mapping[str, str]) -> None:
+        self._file = file
+        self._environment = environment
+        self.problems: list[str] = []
+        self._bare: list[str] = []
+        self._names = parse_list(self._text(_PREFIX))
+        self._providers = {name: self._provider(name) for name in self._names if name}
+
+    def fill(self, key: str, found: Property) -> Property:
+        if not PLACEHOLDER.search(found.value):
+            return found
+        filled = fill_in(found.value, lambda match: self._lookup(key, match))
+        at = self._file.where(key)
+        self.problems += [f"{key}: {problem} ({at})" for problem in filled.problems]
+        return Property(filled.text, found.line, written=found.value, broken=not filled.complete)
+
+    def warnings(self) -> list[str]:
+        found = [
+            f"{key}: has no effect, since {_PREFIX} does not name {name!r} ({self._file.where(key)})"
+            for key in self._file.properties
+            if key.startswith(f"{_PREFIX}.")
+            and (name := key.removeprefix(f"{_PREFIX}.").partition(".")[0]) not in self._names
+        ]
+        if self._bare:
+            found.append(
+                f"{self._file.name}: filled in from the environment, which MM2 does not do by "
+                f"itself: {', '.join(dict.fromkeys(self._bare))}"
+            )
+        return found
+
+    def _lookup(self, key: str, match: re.Match[str]) -> str:
+        if match["variable"] is not None:
+            value = variable(self._environment, match["variable"])
+            self._bare.append(f"{match[0]} (line {self._file.properties[key].line})")
+            return value
+        if key.startswith(_PREFIX):
+            raise Unavailable("a provider's own settings cannot come from a provider")
+        name = match["provider"]
+        if name not in self._providers:
+            raise Unavailable(self._undeclared(name))
+        provider = self._providers[name]
+        if provider is None:
+            raise Unavailable  # _provider has said why
+        return provider.get(match["path"] or "", match["key"])
+
+    def _undeclared(self, name: str) -> str:
+        declared = f"{_PREFIX} has {', '.join(self._names)}" if self._names else f"no {_PREFIX}"
+        class_name = _USUAL_NAMES.get(name.lower(), "…")
+        names = ", ".join([*self._names, name])
+        return (
+            f"no config provider is called {name!r} ({declared}); write {_PREFIX} = {names} and "
+            f"{_PREFIX}.{name}.class = {class_name}"
+        )
+
+    def _provider(self, name: str) -> Provider | None:
+        """None if it cannot be made, which is reported."""
+        key = f"{_PREFIX}.{name}.class"
+        if key not in self._file.properties:
+            self.problems.append(f"{key}: missing in {self._file.name}; expected {_EXPECTED}")
+            return None
+        class_name = self._text(key).removeprefix(_KAFKA)
+        if class_name == "io.strimzi.kafka.EnvVarConfigProvider":  # older than Kafka's, same job
+            class_name = _CLASSES[2]
+        match class_name:
+            case "FileConfigProvider":
+                return FileProvider(self._allowed_paths(name))
+            case "DirectoryConfigProvider":
+                return DirectoryProvider(self._allowed_paths(name))
+            case "EnvVarConfigProvider":
+                return self._environment_provider(name)
+        self.problems.append(
+            f"{key}: expected {_EXPECTED}, found {self._file.properties[key].value.strip()!r} "
+            f"({self._file.where(key)})"
+        )
+        return None
+
+    def _allowed_paths(self, name: str) -> AllowedPaths:
+        key = f"{_PREFIX}.{name}.param.allowed.paths"
+        paths = [path for path in parse_list(self._text(key)) if path]
+        if wrong_paths(paths):
+            self.problems.append(
+                f"{key}: expected absolute paths that exist, "
+                f"found {self._file.properties[key].value.strip()!r} ({self._file.where(key)})"
+            )
+        return AllowedPaths(tuple(paths) or None)
+
+    def _environment_provider(self, name: str) -> EnvironmentProvider | None:
+        key = f"{_PREFIX}.{name}.param.allowlist.pattern"
+        pattern = self._text(key) if key in self._file.properties else ".*"
+        try:
+            return EnvironmentProvider(self._environment, JavaPattern(pattern))
+        except InvalidPattern as invalid:
+            self.problems.append(
+                f"{key}: {self._file.properties[key].value.strip()!r} is not a regular expression, "
+                f"at character {invalid.position + 1} ({self._file.where(key)})"
+            )
+            return None
+
+    def _text(self, key: str) -> str:
+        """A provider's setting, with variables of the environment filled in where they are set;
+        those that are not are complained of when `fill` comes to them."""
+        found = self._file.properties.get(key)
+        if found is None:
+            return ""
+        filled = fill_in(
+            found.value, lambda match: self._environment.get(match["variable"] or "", match[0])
+        )
+        return filled.text.strip()
