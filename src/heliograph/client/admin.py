@@ -74,7 +74,9 @@ def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[st
         timeout_ms=_TIMEOUT_MS,
         validate_only=False,
     )
-    return _failures(cluster, cluster.call_any(request).topics, harmless=_TOPIC_ALREADY_EXISTS)
+    return _failures(
+        cluster, cluster.call_controller(request).topics, harmless=_TOPIC_ALREADY_EXISTS
+    )
 
 
 def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict[str, BrokerError]:
@@ -85,7 +87,9 @@ def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict
         timeout_ms=_TIMEOUT_MS,
         validate_only=False,
     )
-    return _failures(cluster, cluster.call_any(request).results, harmless=_INVALID_PARTITIONS)
+    return _failures(
+        cluster, cluster.call_controller(request).results, harmless=_INVALID_PARTITIONS
+    )
 
 
 def _failures(
@@ -140,6 +144,35 @@ def list_offsets(
                 raise problem or messages.broker_error(5, f"{cluster.config.alias}: {min(missing)}")
             time.sleep(backoff.next())
     return found
+
+
+def available_offsets(
+    cluster: ClusterClient,
+    partitions: Iterable[TopicPartition],
+    timestamp: int,
+    isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, str]]:
+    """As `list_offsets`, without waiting: of partitions whose leader does not answer, it says why."""
+    wanted, found = list(partitions), dict[TopicPartition, int]()
+    missing: dict[TopicPartition, str] = {}
+    cluster.refresh({partition.topic for partition in wanted})
+    by_leader: dict[int, list[TopicPartition]] = {}
+    for partition in wanted:
+        leader = cluster.metadata.leaders.get(partition)
+        if leader is None:
+            missing[partition] = str(
+                messages.broker_error(5, f"{cluster.config.alias}: {partition}")
+            )
+        else:
+            by_leader.setdefault(leader, []).append(partition)
+    for leader, led in by_leader.items():
+        problem: ClientError | None
+        try:
+            problem = _ask_offsets(cluster, leader, led, timestamp, isolation_level, found)
+        except ClientError as e:
+            problem = e
+        missing |= {partition: str(problem) for partition in led if partition not in found}
+    return found, missing
 
 
 def _ask_offsets(

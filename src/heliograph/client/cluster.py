@@ -5,25 +5,33 @@ Not for several threads at once: every thread that talks to a cluster has a clie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
+from uuid import UUID
 
 from heliograph.client.connection import Connection
-from heliograph.errors import ClientError, NotKafka, Unreachable, UnsupportedBroker
+from heliograph.errors import ClientError, ConnectionLost, NotKafka, Unreachable, UnsupportedBroker
 from heliograph.model import ClusterConfig, TopicPartition
 from heliograph.wire import messages
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The newest answer to a Metadata request; `leaders` lacks partitions that have none just now."""
+    """The newest answer to a Metadata request; `leaders` lacks partitions that have none just now,
+    `topic_ids` (KIP-516) is empty where brokers are older than Kafka 2.8. `cluster_id` is the cluster's
+    own, whatever it is called in a configuration."""
 
     nodes: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     controller: int = -1
     leaders: Mapping[TopicPartition, int] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     internal: frozenset[str] = frozenset()
+    topic_ids: Mapping[str, UUID] = field(default_factory=dict)
+    cluster_id: str | None = None
 
 
 class ClusterClient:
@@ -52,7 +60,7 @@ class ClusterClient:
         request = messages.MetadataRequest(
             topics=None if wanted is None else [entry(name=name) for name in wanted],
             allow_auto_topic_creation=False,
-            max_version=9,
+            max_version=12,
         )
         self.metadata = _read_metadata(self.call_any(request))
         return self.metadata
@@ -78,10 +86,26 @@ class ClusterClient:
                 break
         _raise_unreachable(self.config, failures)
 
+    def call_controller(self, request: Any) -> Any:
+        """Put a question to the controller, which before KRaft was the only one to alter topics and ACLs.
+
+        Brokers of a KRaft cluster name any one of themselves, so any other will do if it is gone.
+        """
+        if self.metadata.controller in self.metadata.nodes:
+            try:
+                return self.call(self.metadata.controller, request)
+            except ConnectionLost as e:
+                log.info("cluster %s: asking another broker (%s)", self.config.alias, e)
+        return self.call_any(request)
+
     def call(self, node: int, request: Any) -> Any:
         """Put a question to one broker."""
+        return self.call_all(node, [request])[0]
+
+    def call_all(self, node: int, requests: Sequence[Any]) -> list[Any]:
+        """Put several questions to one broker in one go; the answers in the order of the questions."""
         try:
-            return self._call(self.connection(node), request)
+            return self.connection(node).call_all(requests, stopped=self.stopped)
         except ClientError:
             self.disconnect(node)
             raise
@@ -128,12 +152,15 @@ def _read_metadata(response: Any) -> Metadata:
     leaders: dict[TopicPartition, int] = {}
     partitions: dict[str, int] = {}
     internal = set()
+    ids: dict[str, UUID] = {}
     for topic in response.topics:
         if topic.error_code:
             continue
         partitions[topic.name] = len(topic.partitions)
         if topic.is_internal:
             internal.add(topic.name)
+        if topic.topic_id is not None:
+            ids[topic.name] = topic.topic_id
         for partition in topic.partitions:
             if partition.leader_id >= 0:
                 key = TopicPartition(topic.name, partition.partition_index)
@@ -144,6 +171,8 @@ def _read_metadata(response: Any) -> Metadata:
         leaders=leaders,
         partitions=partitions,
         internal=frozenset(internal),
+        topic_ids=ids,
+        cluster_id=response.cluster_id,
     )
 
 

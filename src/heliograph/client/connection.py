@@ -92,18 +92,30 @@ class Connection:
 
         A wait that `stopped` ends leaves the connection unusable, as every `ConnectionLost` does.
         """
-        self._correlation_id += 1
-        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
-        answer: list[Any] = []
-        self._expect(lambda body: answer.append(decode(body)), whole_frame=True)
-        self._outgoing.append(memoryview(data))
+        return self.call_all([request], stopped=stopped)[0]
+
+    def call_all(
+        self, requests: Sequence[Any], *, stopped: Callable[[], bool] = lambda: False
+    ) -> list[Any]:
+        """As `call`, without waiting for one answer before the next question is on its way."""
+        answers: list[Any] = []
+        for request in requests:
+            self._correlation_id += 1
+            data, decode = messages.encode(
+                request, self.versions, self._correlation_id, self.client_id
+            )
+            self._expect(
+                lambda body, decode=decode: answers.append(decode(body)),  # type: ignore[misc]
+                whole_frame=True,
+            )
+            self._outgoing.append(memoryview(data))
         self._write()
-        while not answer:
+        while len(answers) < len(requests):
             wait([self], _STOP_CHECK_SECONDS)
             self.pump()
-            if not answer and stopped():
+            if len(answers) < len(requests) and stopped():
                 raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
-        return answer[0]
+        return answers
 
     def forget(self) -> None:
         """Give up interest in all answers still to come; they are read and dropped when they arrive."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from heliograph.client.admin import ProducerIdentity, init_producer_id
@@ -47,12 +47,16 @@ _IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
 
 @dataclass(slots=True, eq=False)
 class Outgoing:
-    """A batch on its way to the target. `next_offset` is the upstream offset that follows it."""
+    """A batch on its way to the target. `next_offset` is the upstream offset that follows it.
+
+    `runs` are the upstream offsets of its records, as (first, number); None: all in one run.
+    """
 
     data: memoryview
     record_count: int
     first_offset: int
     next_offset: int
+    runs: tuple[tuple[int, int], ...] | None = None
     sequence: int | None = None
     order: int = 0
 
@@ -159,10 +163,10 @@ class Producer:
                 except ClientError as e:
                     self._lost(node, e)
 
-    def abandon(self) -> None:
-        """Drop what was never sent. What was, is seen through: were a batch that failed dropped, the one
-        behind it could still be acknowledged and hide the loss."""
-        for lane in self._lanes.values():
+    def abandon(self, partitions: Container[TopicPartition]) -> None:
+        """Drop what was never sent to these partitions. What was, is seen through: were a batch that
+        failed dropped, the one behind it could still be acknowledged and hide the loss."""
+        for lane in (lane for key, lane in self._lanes.items() if key in partitions):
             for batch in lane.queue:
                 if batch.sequence is None:
                     self.buffered_bytes -= len(batch.data)

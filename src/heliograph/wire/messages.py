@@ -11,24 +11,37 @@ from typing import Any
 
 import kafka.errors
 from kafka.protocol.admin import (
+    CreateAclsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DescribeAclsRequest,
     DescribeConfigsRequest,
+    DescribeGroupsRequest,
+    IncrementalAlterConfigsRequest,
+    ListGroupsRequest,
 )
-from kafka.protocol.consumer import ListOffsetsRequest
-from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+from kafka.protocol.consumer import ListOffsetsRequest, OffsetCommitRequest, OffsetFetchRequest
+from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
 from heliograph.errors import BrokerError, UnsupportedBroker
 
 __all__ = [
     "ApiVersionsRequest",
+    "CreateAclsRequest",
     "CreatePartitionsRequest",
     "CreateTopicsRequest",
+    "DescribeAclsRequest",
     "DescribeConfigsRequest",
+    "DescribeGroupsRequest",
+    "FindCoordinatorRequest",
+    "IncrementalAlterConfigsRequest",
     "InitProducerIdRequest",
+    "ListGroupsRequest",
     "ListOffsetsRequest",
     "MetadataRequest",
+    "OffsetCommitRequest",
+    "OffsetFetchRequest",
     "Versions",
     "broker_error",
     "encode",

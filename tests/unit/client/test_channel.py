@@ -7,12 +7,13 @@ import logging
 import queue
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from heliograph.client.channel import ChannelServer, TaskChannel
 from heliograph.errors import ConnectionLost
-from heliograph.model import PartitionState, Receipt
+from heliograph.model import PartitionState, Receipt, Stretch
 
 TOKEN = "only our tasks know"
 SECONDS = 10
@@ -72,6 +73,20 @@ def test_only_what_has_changed_is_sent_again(driver: Driver) -> None:
 
     positions = [driver.heard.get(timeout=SECONDS)[1][0].position for _ in range(2)]
     assert positions == [5, 6]
+    assert driver.heard.empty()
+    task.close()
+
+
+def test_stretches_are_told_once_and_are_no_change_by_themselves(driver: Driver) -> None:
+    task = driver.task()
+    told = replace(receipt(), stretches=(Stretch(0, 7, 100), Stretch(101, 107, 5)), copied_ms=9)
+
+    task.report([told])
+    task.report([replace(told, stretches=())])
+    task.report([replace(told, stretches=(Stretch(106, 112, 1),))])
+
+    assert driver.heard.get(timeout=SECONDS) == (1, [told])
+    assert driver.heard.get(timeout=SECONDS)[1][0].stretches == (Stretch(106, 112, 1),)
     assert driver.heard.empty()
     task.close()
 
