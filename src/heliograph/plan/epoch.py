@@ -16,13 +16,15 @@ class FlowView:
 
     `positions` are the next upstream offsets; a partition without one is left out until it has one.
     `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
-    same time for all partitions, as last measured.
+    same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
+    position, though it should.
     """
 
     flow: FlowConfig
     positions: Mapping[TopicPartition, int]
     ends: Mapping[TopicPartition, int] | None = None
     loads: Mapping[TopicPartition, float] = field(default_factory=dict)
+    unstored: frozenset[TopicPartition] = frozenset()
 
 
 def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
@@ -35,6 +37,8 @@ def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
 def gain(views: Sequence[FlowView], running: Sequence[Sequence[Lease]]) -> float:
     """The share of its load that the busiest task would lose if the epoch were planned anew, 0 to 1."""
     leases = {_key(lease): lease for task in running for lease in task}
+    if not leases:
+        return 0.0
     assigned = [[_key(lease) for lease in task] for task in running]
     return relief(_items(views, leases), assigned, _tasks_max(views))
 
@@ -58,6 +62,7 @@ def _leases(view: FlowView) -> Iterator[Lease]:
             target_topic=view.flow.target_topic(partition.topic),
             start=start,
             end=end,
+            stored=partition not in view.unstored,
         )
 
 

@@ -1,9 +1,9 @@
-"""Which topics and partitions the target lacks."""
+"""Which topics and partitions the target lacks, and which topics cannot be mirrored as things are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +14,7 @@ class CreateTopic:
     topic: str
     partitions: int
     replication_factor: int
+    configs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,23 +28,37 @@ class AddPartitions:
 TopicAction = CreateTopic | AddPartitions
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicPlan:
+    """`mirrored` maps every source topic that can be mirrored, once the actions are carried out, to its
+    remote topic; `problems` says of the others why not."""
+
+    actions: list[TopicAction]
+    mirrored: dict[str, str]
+    problems: dict[str, str]
+
+
 def plan_topics(
     source: Mapping[str, int],
     target: Mapping[str, int],
     should_replicate: Callable[[str], bool],
     naming: Callable[[str], str],
     replication_factor: int,
-) -> list[TopicAction]:
+) -> TopicPlan:
     """Actions that bring `target` up to `source`, by topic name. Never shrinks, never deletes.
 
     `source` and `target` map topics to partition counts; `naming` gives the remote topic's name. A
     target topic with more partitions than its source is left as it is: records keep their partition
-    number, so the surplus stays empty. Law: planning again after all actions yields nothing.
+    number, so the surplus stays empty. Source topics that would land in one remote topic are not
+    mirrored, none of them: which came first is no reason to prefer it, and mixed they cannot be told
+    apart again. Law: planning again after all actions yields none.
     """
+    names = {topic: naming(topic) for topic in sorted(filter(should_replicate, source))}
+    problems = _collisions(names)
+    mirrored = {topic: remote for topic, remote in names.items() if topic not in problems}
     actions: list[TopicAction] = []
-    for topic in sorted(filter(should_replicate, source)):
+    for topic, remote_topic in mirrored.items():
         wanted = source[topic]
-        remote_topic = naming(topic)
         found = target.get(remote_topic)
         if found is None:
             actions.append(
@@ -63,4 +78,17 @@ def plan_topics(
                     partitions=wanted,
                 )
             )
-    return actions
+    return TopicPlan(actions=actions, mirrored=mirrored, problems=problems)
+
+
+def _collisions(names: Mapping[str, str]) -> dict[str, str]:
+    by_remote: dict[str, list[str]] = {}
+    for topic, remote_topic in names.items():
+        by_remote.setdefault(remote_topic, []).append(topic)
+    return {
+        topic: f"{topic}: not mirrored, because {' and '.join(topics)} would all become "
+        f"{remote_topic} on the target; rename one of them otherwise, or exclude it"
+        for remote_topic, topics in by_remote.items()
+        if len(topics) > 1
+        for topic in topics
+    }

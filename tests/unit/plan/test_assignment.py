@@ -39,6 +39,7 @@ def test_no_bin_exceeds_the_average_by_more_than_one_item(loads: list[float], bi
 def test_equal_loads_give_counts_that_differ_by_at_most_one(
     count: int, load: float, bins: int
 ) -> None:
+    """MirrorSourceConnectorTest.testMirrorSourceConnectorTaskConfig; there, partitions in turn"""
     counts = [len(keys) for keys in assign(items(*[load] * count), bins)]
 
     assert max(counts) - min(counts) <= 1

@@ -1,0 +1,88 @@
+"""Whether the target's groups are moved to where the source's are (KIP-545), group by group.
+
+A group that is in use on the target is left alone, none is ever moved back, and none past the log end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
+
+_IDLE_STATES = frozenset({"Empty", "Dead"})
+_TYPES = frozenset({"", "classic", "consumer"})
+
+Checkpoints = Mapping[str, Mapping[TopicPartition, Checkpoint]]
+
+
+class OffsetDecision(NamedTuple):
+    """What becomes of a group's offset on the target: `offset` None leaves it as it is.
+
+    `partition` None speaks of the whole group.
+    """
+
+    group: str
+    partition: TopicPartition | None
+    offset: CommittedOffset | None
+    reason: str
+
+
+def why_left_alone(listing: GroupListing | None) -> str | None:
+    """Why a group must not be touched on the target; None if it is idle, or is not there at all."""
+    if listing is None:
+        return None
+    if listing.type.lower() not in _TYPES:
+        return f"a {listing.type.lower()} group has that name on the target"
+    if listing.state not in _IDLE_STATES:
+        return f"in use on the target ({listing.state or 'state unknown'})"
+    return None
+
+
+def plan_group_offsets(checkpoints: Checkpoints, on_target: GroupOffsets) -> list[OffsetDecision]:
+    """For idle and absent groups. A group that `on_target` lacks could not be read, and is passed over."""
+    return [
+        _decide(group, partition, checkpoint, on_target[group].get(partition))
+        for group, its in checkpoints.items()
+        if group in on_target
+        for partition, checkpoint in its.items()
+    ]
+
+
+def _decide(
+    group: str, partition: TopicPartition, checkpoint: Checkpoint, there: CommittedOffset | None
+) -> OffsetDecision:
+    wanted = CommittedOffset(checkpoint.downstream, checkpoint.metadata)
+    if there is None:
+        return OffsetDecision(group, partition, wanted, "has no offset on the target yet")
+    if there.offset < 0:  # Sarama, say, can reset to -1
+        return OffsetDecision(group, partition, wanted, "was reset to no offset on the target")
+    if there.offset >= wanted.offset:
+        return OffsetDecision(
+            group, partition, None, f"the target's {there.offset} is not behind {wanted.offset}"
+        )
+    return OffsetDecision(group, partition, wanted, f"the target's {there.offset} is behind")
+
+
+def within_log_ends(
+    decisions: Iterable[OffsetDecision], ends: Mapping[TopicPartition, int]
+) -> list[OffsetDecision]:
+    """No commit reaches past the target's log end: its readers would have a negative lag, and start over.
+
+    That happens when a target topic was created again. `ends` lacks partitions that do not exist.
+    """
+    return [_bounded(decision, ends) for decision in decisions]
+
+
+def _bounded(decision: OffsetDecision, ends: Mapping[TopicPartition, int]) -> OffsetDecision:
+    if decision.offset is None or decision.partition is None:
+        return decision
+    end = ends.get(decision.partition)
+    if end is None:
+        return decision._replace(offset=None, reason="the target has no such partition")
+    if decision.offset.offset > end:
+        return decision._replace(
+            offset=None, reason=f"{decision.offset.offset} is past the target's log end {end}"
+        )
+    return decision

@@ -1,0 +1,137 @@
+"""Which groups are followed, and what is checkpointed of them (`MirrorCheckpointConnector`, `…Task`).
+
+Laws: a checkpoint of a group's partition goes back only when the group itself went back; it is never ahead
+of the truth, since a translation never is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol
+
+from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.model import CommittedOffset, GroupListing, TopicPartition
+from heliograph.policy.group_filter import GroupFilter
+from heliograph.policy.naming import ReplicationPolicy
+
+#: As `GroupProtocol` types that brokers list; the empty one is from before KIP-848 (Kafka 3.8).
+_TYPES = frozenset({"", "classic", "consumer"})
+#: Groups of consumers, and groups that never had a member (offsets committed by hand, Spark, Flink).
+_PROTOCOLS = frozenset({"", "consumer"})
+
+
+class Translator(Protocol):
+    def translate(self, partition: TopicPartition, upstream: int) -> int | None:
+        """The downstream offset for a group at `upstream` of a source partition.
+
+        None: nothing is known of the partition. Below 0: `upstream` is older than all that is known.
+        """
+
+
+def why_not_followed(listing: GroupListing, group_filter: GroupFilter) -> str | None:
+    """Why a group of the source gets no checkpoints whatever it has committed, or None."""
+    kind = listing.type.lower()
+    if kind not in _TYPES:
+        return f"a {kind} group: its state cannot be carried over by offsets"
+    if listing.protocol not in _PROTOCOLS:
+        return f"not a group of consumers: its protocol is {listing.protocol!r}"
+    return group_filter.why_not(listing.group)
+
+
+def why_nothing_to_follow(
+    offsets: Mapping[TopicPartition, CommittedOffset], target_name: Callable[[str], str | None]
+) -> str | None:
+    """Why a group is not followed for what it has committed, or None if it is."""
+    if not offsets:
+        return "has no committed offsets"
+    if all(target_name(topic) is None for topic in {partition.topic for partition in offsets}):
+        return "has committed offsets only for topics that topics and topics.exclude keep out"
+    return None
+
+
+def checkpoint_topic(policy: ReplicationPolicy, source: str, target: str, topic: str) -> str:
+    """What a source topic is called on the target; one that came from there has its own name back."""
+    if policy.topic_source(topic) == target:
+        return policy.original_topic(topic)
+    return policy.format_remote_topic(source, topic)
+
+
+def changed(
+    offsets: Mapping[TopicPartition, CommittedOffset],
+    seen: Mapping[TopicPartition, tuple[int, int]],
+    versions: Mapping[TopicPartition, int],
+) -> dict[TopicPartition, CommittedOffset]:
+    """Those that moved since they were `seen`, or whose partition's translation got a new version."""
+    return {
+        partition: committed
+        for partition, committed in offsets.items()
+        if seen.get(partition) != (committed.offset, versions.get(partition, 0))
+    }
+
+
+class PlannedCheckpoints(NamedTuple):
+    """`emit` is new to the target's readers, `held_back` would take them back although the group did not
+    go back, `untranslated` says which of the source's partitions have no checkpoint, and why."""
+
+    emit: list[Checkpoint]
+    held_back: list[Checkpoint]
+    untranslated: dict[TopicPartition, str]
+
+
+def plan_checkpoints(
+    group: str,
+    offsets: Mapping[TopicPartition, CommittedOffset],
+    previous: Mapping[TopicPartition, Checkpoint],
+    translator: Translator,
+    target_name: Callable[[str], str | None],
+) -> PlannedCheckpoints:
+    """Checkpoints of one group; `previous` holds those before by the target's partition.
+
+    `target_name` is None for topics that the topic filter keeps out.
+    """
+    emit: list[Checkpoint] = []
+    held_back: list[Checkpoint] = []
+    untranslated: dict[TopicPartition, str] = {}
+    for partition, committed in offsets.items():
+        topic = target_name(partition.topic)
+        if topic is None:
+            continue
+        if committed.offset < 0:
+            untranslated[partition] = "was reset to no offset"
+            continue
+        downstream = translator.translate(partition, committed.offset)
+        if downstream is None:
+            untranslated[partition] = "nothing is known to be mirrored"
+        elif downstream < 0:
+            untranslated[partition] = f"offset {committed.offset} is older than what is known"
+        else:
+            checkpoint = Checkpoint(
+                group, topic, partition.partition, committed.offset, downstream, committed.metadata
+            )
+            before = previous.get(checkpoint.topic_partition)
+            if before is None or is_more_recent(checkpoint, before):
+                emit.append(checkpoint)
+            elif checkpoint.downstream < before.downstream:
+                held_back.append(checkpoint)
+    return PlannedCheckpoints(emit, held_back, untranslated)
+
+
+def is_more_recent(checkpoint: Checkpoint, before: Checkpoint) -> bool:
+    """After the group went back, or further on than the one before."""
+    return checkpoint.upstream < before.upstream or checkpoint.downstream > before.downstream
+
+
+def no_longer_true(
+    held_back: Iterable[Checkpoint],
+    previous: Mapping[TopicPartition, Checkpoint],
+    ends: Mapping[TopicPartition, int],
+) -> list[Checkpoint]:
+    """Those of `held_back` whose predecessor lies past the target's log end: its topic was created again,
+    or truncated, and MM2 would hold on to the old checkpoint until the new log has grown past it."""
+    return [
+        checkpoint
+        for checkpoint in held_back
+        if previous[checkpoint.topic_partition].downstream
+        > ends.get(checkpoint.topic_partition, -1)
+        >= 0
+    ]

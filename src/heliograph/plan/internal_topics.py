@@ -1,0 +1,56 @@
+"""Which internal topics a flow needs, and on which cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heliograph.config.mirror_config import FlowConfig, Heartbeats, InternalTopic
+from heliograph.mm2.state_records import state_topic
+from heliograph.model import SyncsLocation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedTopic:
+    """`option` is the setting of its replication factor."""
+
+    topic: InternalTopic
+    alias: str
+    option: str
+
+
+def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
+    """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints."""
+    topics = [
+        _placed(flow.offsets_topic, flow.target, "offset.storage"),
+        _placed(flow.config_topic, flow.target, "config.storage"),
+        _placed(flow.status_topic, flow.target, "status.storage"),
+        state_of(flow),
+    ]
+    syncs, checkpoints = flow.offset_syncs, flow.checkpoints
+    if syncs is not None:
+        alias = flow.source if syncs.location is SyncsLocation.SOURCE else flow.target
+        topics.append(_placed(syncs.topic, alias, "offset-syncs.topic"))
+    if checkpoints is not None:
+        topics.append(_placed(checkpoints.topic, flow.target, "checkpoints.topic"))
+    return topics
+
+
+def state_of(flow: FlowConfig) -> PlacedTopic:
+    """Heliograph's own; as safe as the offsets."""
+    topic = InternalTopic(
+        name=state_topic(flow.source),
+        partitions=1,
+        replication_factor=flow.offsets_topic.replication_factor,
+    )
+    return _placed(topic, flow.target, "offset.storage")
+
+
+def heartbeat_topics(pair: Heartbeats) -> list[PlacedTopic]:
+    return [
+        _placed(pair.topic, pair.target, "heartbeats.topic"),
+        _placed(pair.offsets_topic, pair.target, "offset.storage"),
+    ]
+
+
+def _placed(topic: InternalTopic, alias: str, option: str) -> PlacedTopic:
+    return PlacedTopic(topic=topic, alias=alias, option=f"{option}.replication.factor")

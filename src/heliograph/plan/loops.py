@@ -1,0 +1,167 @@
+"""Topics that would go round in circles among the flows of one configuration.
+
+MM2 sees a circle by the names of topics, so it sees none where names do not tell (IdentityReplicationPolicy),
+and none where two aliases stand for one cluster. Here a circle is found by going round it: a topic follows
+the flows that would mirror it, under the name that each gives it, and if it gets to the same flow twice,
+that flow would copy it for ever, under one name or under ever longer ones. All flows of the circle then
+leave the topic alone, since none is the wrong one rather than the others.
+
+A copy within one cluster (`orders` to `orders-copy`) is no circle as long as nobody mirrors the copy.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.policy.naming import DefaultReplicationPolicy
+from heliograph.policy.topic_filter import TopicFilter
+
+#: Per flow: source topics that are not to be mirrored, and a sentence that says why.
+Refused = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredFlow:
+    """A flow with its filter compiled."""
+
+    flow: FlowConfig
+    topic_filter: TopicFilter
+
+    def carries(self, topic: str) -> bool:
+        return self.flow.should_replicate(topic, self.topic_filter)
+
+
+class _Stop(NamedTuple):
+    """A topic on a cluster."""
+
+    cluster: str
+    topic: str
+
+
+class _Hop(NamedTuple):
+    flow: FilteredFlow
+    topic: str
+
+
+Circle = Sequence[_Hop]
+
+
+def find_loops(
+    flows: Sequence[FilteredFlow],
+    cluster_ids: Mapping[str, str | None],
+    topics: Mapping[str, Collection[str]],
+) -> Refused:
+    """`cluster_ids` and `topics` (those present) by alias; a cluster that was not reached has neither."""
+
+    def cluster(alias: str) -> str:
+        return cluster_ids.get(alias) or alias
+
+    suspects = flows if may_loop(flows, cluster_ids) else ()
+    starts = {_Stop(cluster(alias), topic) for alias, names in topics.items() for topic in names}
+    refused: Refused = {}
+    for start in sorted(starts) if suspects else ():
+        for circle in _Journey(suspects, cluster, start).circles():
+            for at, hop in enumerate(circle):
+                sentence = _explain([*circle[at:], *circle[:at]], cluster)
+                of_flow = refused.setdefault(hop.flow.flow.name, {})
+                of_flow.setdefault(hop.topic, f"{hop.topic}: not mirrored: {sentence}")
+    return refused
+
+
+class _Journey:
+    """Wherever a topic would get to from one stop, and the hops between."""
+
+    def __init__(
+        self, flows: Sequence[FilteredFlow], cluster: Callable[[str], str], start: _Stop
+    ) -> None:
+        self._flows = flows
+        self._cluster = cluster
+        self._hops: dict[_Stop, list[tuple[_Hop, _Stop]]] = {}
+        self._lengthening: list[Circle] = []
+        self._travel(start, [])
+
+    def circles(self) -> Iterator[Circle]:
+        """Every hop that is part of a circle is in one of them."""
+        yield from self._lengthening
+        for hops in self._hops.values():
+            for hop, stop in hops:
+                origin = _Stop(self._cluster(hop.flow.flow.source), hop.topic)
+                way_back = self._way(stop, origin)
+                if way_back is not None:
+                    yield [hop, *way_back]
+
+    def _travel(self, stop: _Stop, way: list[_Hop]) -> None:
+        if stop in self._hops:
+            return
+        onward = self._hops[stop] = []
+        for flow in self._flows:
+            if self._cluster(flow.flow.source) != stop.cluster or not flow.carries(stop.topic):
+                continue
+            hop = _Hop(flow, stop.topic)
+            before = next((at for at, taken in enumerate(way) if taken.flow is flow), None)
+            if before is not None:  # here again, under another name
+                self._lengthening.append([*way[before:], hop])
+                continue
+            following = _Stop(self._cluster(flow.flow.target), flow.flow.target_topic(stop.topic))
+            onward.append((hop, following))
+            self._travel(following, [*way, hop])
+
+    def _way(self, origin: _Stop, destination: _Stop) -> list[_Hop] | None:
+        """The shortest."""
+        ways: dict[_Stop, list[_Hop]] = {origin: []}
+        queue = deque([origin])
+        while queue:
+            stop = queue.popleft()
+            if stop == destination:
+                return ways[stop]
+            for hop, following in self._hops.get(stop, ()):
+                if following not in ways:
+                    ways[following] = [*ways[stop], hop]
+                    queue.append(following)
+        return None
+
+
+def may_loop(flows: Sequence[FilteredFlow], cluster_ids: Mapping[str, str | None]) -> bool:
+    """False where all clusters are different and all names carry aliases in one way: names then show
+    every circle, and the search, which would follow every topic, can be spared."""
+    aliases = {alias for flow in flows for alias in (flow.flow.source, flow.flow.target)}
+    distinct = len({cluster_ids.get(alias) or alias for alias in aliases}) == len(aliases)
+    policies = [flow.flow.policy for flow in flows]
+    alike = all(type(policy) is DefaultReplicationPolicy for policy in policies) and all(
+        policy == policies[0] for policy in policies
+    )
+    return not (distinct and alike)
+
+
+def _explain(circle: Circle, cluster: Callable[[str], str]) -> str:
+    flows = [hop.flow.flow for hop in circle]
+    same = _same_clusters(flows, cluster)
+    if len({flow.name for flow in flows}) == 1:
+        return (
+            f"{same}, so the flow {flows[0].name} would mirror its own copies on and on; "
+            "correct bootstrap.servers, or let topics take none of the copies"
+        )
+    last = circle[-1]
+    returned = last.flow.flow.target_topic(last.topic)
+    way = " -> ".join([flow.source for flow in flows] + [flows[-1].target])
+    return (
+        f"it would go round in a circle ({way}) and come back as {returned}"
+        + (f"; {same}" if same else "")
+        + "; exclude it from one of these flows (topics, topics.exclude), or name remote topics with "
+        "DefaultReplicationPolicy in all of them"
+    )
+
+
+def _same_clusters(flows: Sequence[FlowConfig], cluster: Callable[[str], str]) -> str:
+    by_id: dict[str, set[str]] = {}
+    for alias in {alias for flow in flows for alias in (flow.source, flow.target)}:
+        by_id.setdefault(cluster(alias), set()).add(alias)
+    return "; ".join(
+        f"{' and '.join(sorted(aliases))} are one cluster (id {id_})"
+        for id_, aliases in sorted(by_id.items())
+        if len(aliases) > 1
+    )

@@ -1,0 +1,86 @@
+"""What becomes of a plan for topics when the target has refused some of its actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heliograph.errors import BrokerError
+from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
+
+_UNKNOWN_TOPIC = 3
+_INVALID_TOPIC = 17
+_AUTHORIZATION = frozenset({29, 31})
+_INVALID_REPLICATION_FACTOR = 38
+_INVALID_CONFIG = 40
+_POLICY_VIOLATION = 44
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MirroredTopics:
+    """Source topics that have their counterpart on the target, with the number of partitions that both
+    have, and, by source topic, what is wrong with the others."""
+
+    partitions: dict[str, int]
+    problems: dict[str, str]
+
+
+def outcome(
+    plan: TopicPlan, source: Mapping[str, int], failed: Mapping[str, BrokerError]
+) -> MirroredTopics:
+    """`source` maps topics to partition counts, `failed` remote topics to what was answered.
+
+    A topic that could not be created is not mirrored; one that could not get all of the source's
+    partitions is, as far as it has them. One that is gone meanwhile is no problem.
+    """
+    partitions = {topic: source[topic] for topic in plan.mirrored}
+    problems = dict(plan.problems)
+    for action in plan.actions:
+        error = failed.get(action.topic)
+        if error is None:
+            continue
+        if isinstance(action, AddPartitions):
+            partitions[action.source_topic] = action.partitions_now
+        else:
+            del partitions[action.source_topic]
+        if error.code != _UNKNOWN_TOPIC:
+            problems[action.source_topic] = explain(action, error)
+    return MirroredTopics(partitions=partitions, problems=problems)
+
+
+def explain(action: TopicAction, error: BrokerError) -> str:
+    """What is not mirrored, what the broker said, and what helps."""
+    if isinstance(action, AddPartitions):
+        return (
+            f"{action.source_topic}: {action.topic} has {action.partitions_now} partitions and cannot "
+            f"get the source's {action.partitions}, so partitions from {action.partitions_now} on are "
+            f"not mirrored ({error}); {_growth_remedy(action, error)}"
+        )
+    return f"{action.source_topic}: not mirrored: {error}; {_creation_remedy(action, error)}"
+
+
+def _growth_remedy(action: AddPartitions, error: BrokerError) -> str:
+    if error.code in _AUTHORIZATION:
+        return f"grant ALTER on {action.topic}, or add the partitions yourself"
+    return "add the partitions yourself"
+
+
+def _creation_remedy(action: CreateTopic, error: BrokerError) -> str:
+    by_hand = f"create {action.topic} with {action.partitions} partitions yourself"
+    if error.code in _AUTHORIZATION:
+        return (
+            f"grant DESCRIBE_CONFIGS on {action.source_topic} and CREATE on {action.topic}, "
+            f"or {by_hand}"
+        )
+    if error.code == _INVALID_REPLICATION_FACTOR:
+        return (
+            f"set replication.factor (now {action.replication_factor}) to what the target's brokers "
+            "allow, or to -1 for their default"
+        )
+    if error.code == _INVALID_CONFIG:
+        return f"keep the setting out with config.properties.exclude, or {by_hand}"
+    if error.code == _POLICY_VIOLATION:
+        return f"change what the target's policy objects to, or {by_hand}"
+    if error.code == _INVALID_TOPIC:
+        return "exclude it, or rename it with RenameReplicationPolicy"
+    return by_hand
