@@ -29,10 +29,11 @@ def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> Non
     """Runs one Link to the end of its leases; exits with 1 if one of them is not done."""
     logging.basicConfig(level=logging.INFO)
     source, target = _clients(mirror, flow)
-    receipts = Link(flow, leases, source=source, target=target, stopped=lambda: False).run()
+    link = Link(flow, leases, source=source, target=target, stopped=lambda: False)
+    link.run()
     source.close()
     target.close()
-    failed = [each for each in receipts if each.state is not PartitionState.DONE]
+    failed = [each for each in link.receipts() if each.state is not PartitionState.DONE]
     for receipt in failed:
         logging.error("not done: %s", receipt)
     sys.exit(1 if failed else 0)
@@ -55,7 +56,7 @@ def _plan(mirror: MirrorConfig, flow: FlowConfig) -> list[Lease]:
         if flow.should_replicate(topic, chosen)
     }
     wanted = [(flow.target_topic(topic), count) for topic, count in counts.items()]
-    wanted.append((flow.offsets_topic, flow.offset_storage_partitions))
+    wanted.append((flow.offsets_topic.name, flow.offsets_topic.partitions))
     new = [
         NewTopic(name=name, partitions=count, replication_factor=1, configs={})
         for name, count in wanted

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
-
 from heliograph.client.channel import TaskChannel
 from heliograph.client.cluster import ClusterClient
+from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.model import Lease, Receipt
-from heliograph.pipeline.leases import RECEIPTS, Bundle, read_bundle
+from heliograph.pipeline.leases import Bundle, read_bundle, write_receipts
 from heliograph.pipeline.link import Link
 
 _REPORT_SECONDS = 1.0
@@ -40,7 +39,7 @@ class Copy:
             for text in batch.column(0).to_pylist():
                 bundle = read_bundle(text)
                 if bundle.leases:
-                    yield _to_arrow(self._run(bundle))
+                    yield write_receipts(self._run(bundle))
 
     def _run(self, bundle: Bundle) -> list[Receipt]:
         channel = TaskChannel(self.driver, self.token, bundle.epoch)
@@ -53,7 +52,7 @@ class Copy:
     def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
         stop = threading.Event()
         runs = [
-            _Run(self._link(self.config.flow(name), leases, stop))
+            _Run(self._link(self.config.flow(name), bundle.task, leases, stop))
             for name, leases in _by_flow(bundle.leases).items()
         ]
         for run in runs:
@@ -64,31 +63,41 @@ class Copy:
             stop.set()
             for run in runs:
                 run.join()
-            channel.report(receipt for run in runs for receipt in run.link.receipts())
+            # Once: what a receipt tells of stretches, the next one does not.
+            receipts = [receipt for run in runs for receipt in run.link.receipts()]
+            channel.report(receipts)
         for run in runs:
             if run.failure is not None:
                 raise run.failure
-        return [receipt for run in runs for receipt in run.link.receipts()]
+        return receipts
 
-    def _link(self, flow: FlowConfig, leases: list[Lease], stop: threading.Event) -> Link:
-        source, target = (self._client(flow, alias, stop) for alias in (flow.source, flow.target))
+    def _link(
+        self, flow: FlowConfig, task: int, leases: list[Lease], stop: threading.Event
+    ) -> Link:
+        name = flow.connector_name
+        # As brokers log them, and as quotas name them.
+        role = ClientRole.REPLICATION_CONSUMER
+        consumer = client_id(flow.source, flow.target, name, task=task, role=role)
+        producer = f"connector-producer-{name}-{task}"
         return Link(
             flow,
             leases,
-            source=source,
-            target=target,
+            source=self._client(flow, flow.source, consumer, stop),
+            target=self._client(flow, flow.target, producer, stop),
             stopped=stop.is_set,
             patience_seconds=self.config.once_timeout_seconds,
         )
 
-    def _client(self, flow: FlowConfig, alias: str, stop: threading.Event) -> ClusterClient:
+    def _client(
+        self, flow: FlowConfig, alias: str, client_id: str, stop: threading.Event
+    ) -> ClusterClient:
         config = self.config.cluster(alias)
         client = _clients.get((flow.name, alias))
         if client is not None and client.config != config:
             client.close()
             client = None
         if client is None:
-            client = ClusterClient(config, client_id=f"{flow.name}|{flow.connector_name}")
+            client = ClusterClient(config, client_id=client_id)
             _clients[flow.name, alias] = client
         client.stopped = stop.is_set
         return client
@@ -129,8 +138,3 @@ def _by_flow(leases: Iterable[Lease]) -> dict[str, list[Lease]]:
     for lease in leases:
         flows.setdefault(lease.flow, []).append(lease)
     return flows
-
-
-def _to_arrow(receipts: list[Receipt]) -> Any:
-    columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
-    return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)

@@ -68,7 +68,11 @@ def _repack_into(
             subject=subject,
         ):
             yield Outgoing(
-                memoryview(piece.data), piece.count, piece.first_offset, piece.next_offset
+                memoryview(piece.data),
+                piece.count,
+                piece.first_offset,
+                piece.next_offset,
+                piece.runs,
             )
 
     try:

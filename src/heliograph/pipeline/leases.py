@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from heliograph.model import Lease, PartitionState, Receipt
+from heliograph.model import Lease, PartitionState, Receipt, Stretch
 
 RECEIPTS = pa.schema(
     [
@@ -28,11 +28,15 @@ RECEIPTS = pa.schema(
         ("stored", pa.bool_()),
         ("state", pa.string()),
         ("error", pa.string()),
+        ("copied_ms", pa.int64()),
+        ("foreign", pa.int64()),
+        ("stretches", pa.string()),  # JSON
     ]
 )
 RECEIPTS_DDL = (
     "flow string, topic string, partition int, position long, records long, bytes long, "
-    "source_end long, stored boolean, state string, error string"
+    "source_end long, stored boolean, state string, error string, copied_ms long, "
+    "foreign long, stretches string"
 )
 
 
@@ -41,12 +45,17 @@ class Bundle:
     """The leases of one task in one epoch."""
 
     epoch: int
+    task: int
     leases: tuple[Lease, ...]
 
 
 def write_bundle(bundle: Bundle) -> str:
     return json.dumps(
-        {"epoch": bundle.epoch, "leases": [asdict(lease) for lease in bundle.leases]},
+        {
+            "epoch": bundle.epoch,
+            "task": bundle.task,
+            "leases": [asdict(lease) for lease in bundle.leases],
+        },
         separators=(",", ":"),
     )
 
@@ -54,11 +63,18 @@ def write_bundle(bundle: Bundle) -> str:
 def read_bundle(text: str) -> Bundle:
     document = json.loads(text)
     leases = tuple(Lease(**fields) for fields in document["leases"])
-    return Bundle(epoch=document["epoch"], leases=leases)
+    return Bundle(epoch=document["epoch"], task=document["task"], leases=leases)
+
+
+def write_receipts(receipts: Sequence[Receipt]) -> Any:
+    columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
+    columns["stretches"] = [json.dumps(receipt.stretches) for receipt in receipts]
+    return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)
 
 
 def read_receipt(row: Any) -> Receipt:
-    return Receipt(**{**row.asDict(), "state": PartitionState(row.state)})
+    stretches = tuple(Stretch(*numbers) for numbers in json.loads(row.stretches))
+    return Receipt(**{**row.asDict(), "state": PartitionState(row.state), "stretches": stretches})
 
 
 class LeaseStream:
@@ -83,6 +99,6 @@ class LeaseStream:
         rows = self._jvm.java.util.ArrayList()
         for slot in range(self.slots):
             leases = tuple(tasks[slot]) if slot < len(tasks) else ()
-            rows.add(write_bundle(Bundle(epoch=epoch, leases=leases)))
+            rows.add(write_bundle(Bundle(epoch=epoch, task=slot, leases=leases)))
         converters = self._jvm.scala.jdk.javaapi.CollectionConverters
         self._stream.addData(converters.asScala(rows).toSeq())

@@ -3,7 +3,7 @@
     source ──fetch──► select ──(repack)──► producer ──produce──► target
                         │ position                    │ acknowledged
                         ▼                             ▼
-                  next fetch                 offsets topic, receipts
+                  next fetch            offsets, syncs, stretches, receipts
 
 One thread, no Spark: a task runs a link per flow, and the benchmark's raw copy is this loop alone. A
 partition in trouble never stops the others: it waits with its cause in `state` and `error`.
@@ -26,7 +26,6 @@ from heliograph.errors import (
     BrokerError,
     ClientError,
 )
-from heliograph.mm2.offset_records import offset_batches
 from heliograph.model import (
     Lease,
     OffsetReset,
@@ -36,7 +35,9 @@ from heliograph.model import (
     TopicPartition,
 )
 from heliograph.pipeline.forward import forward
+from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.syncs import Syncs
 from heliograph.wire.fetch import FetchedPartition, FetchLimits
 from heliograph.wire.messages import broker_error
 
@@ -48,6 +49,8 @@ _BUFFER_BYTES = 16 << 20
 _TICK_SECONDS = 0.1
 #: How long the end of an epoch waits for acknowledgements and for the offsets to be stored.
 _DRAIN_SECONDS = 3.0
+#: How long it waits for what stands beside the offsets: syncs and stretches.
+_SIDE_SECONDS = 1.5
 
 _OFFSET_OUT_OF_RANGE = 1
 _MESSAGE_TOO_LARGE = 10
@@ -72,7 +75,7 @@ class Link:
         self._stopped = stopped
         self._copies = {
             TopicPartition(lease.topic, lease.partition): PartitionCopy(
-                lease, lease.start, lease.start
+                lease, lease.start, lease.start, lease.start if lease.stored else None
             )
             for lease in leases
         }
@@ -86,30 +89,36 @@ class Link:
         )
         self._producer = Producer(
             target,
-            {copy.target.topic for copy in self._copies.values()} | {flow.offsets_topic},
+            {copy.target.topic for copy in self._copies.values()} | {flow.offsets_topic.name},
             on_ack=self._on_ack,
             on_refused=self._on_refused,
             on_retry=self._on_retry,
         )
+        self._offsets = OffsetStore(flow, self._producer)
+        self._syncs = Syncs(flow, self._copies.values(), source=source.config, target=target.config)
         self._pause: dict[ClusterClient, tuple[float, Backoff]] = {}
         self._next_flush = time.monotonic() + flow.offset_flush_interval_ms / 1000
         self._next_tick = 0.0
         self._last_progress = time.monotonic()
         self._done = False
 
-    def run(self) -> list[Receipt]:
+    def run(self) -> None:
         """Copy until every lease is done or the epoch is stopped; then settle what is under way."""
-        self._reach(self._target, lambda: self._target.refresh(self._producer.topics))
-        for copy in self._copies.values():
-            self._resume(copy)
-        while not self._stopped() and not self._done:
-            self._step()
-        self._finish()
-        return self.receipts()
+        self._syncs.start()
+        try:
+            self._reach(self._target, lambda: self._target.refresh(self._producer.topics))
+            for copy in self._copies.values():
+                self._resume(copy)
+            while not self._stopped() and not self._done:
+                self._step()
+            self._finish()
+        finally:
+            self._syncs.close(_SIDE_SECONDS)
 
     def receipts(self) -> list[Receipt]:
-        """The state of every lease as of now; safe to call from another thread."""
-        return [copy.receipt() for copy in self._copies.values()]
+        """The state of every lease as of now, and where records have landed since the last call; safe to
+        call from another thread."""
+        return self._syncs.receipts()
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────
 
@@ -130,9 +139,14 @@ class Link:
         for copy in self._copies.values():
             if copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding:
                 self._rewind(copy)
+        self._syncs.tick(now)
         if now >= self._next_flush:
             self._next_flush = now + self.flow.offset_flush_interval_ms / 1000
-            self._store_offsets()
+            self._store()  # of the flush before, if its stretches are still not written
+            self._syncs.flush()
+            self._offsets.mark(self._copies.values())
+        if self._offsets.marked and self._syncs.written:
+            self._store()
 
     def _reach(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
         """Do something that needs a cluster; while it cannot be reached, wait longer and longer."""
@@ -162,9 +176,13 @@ class Link:
 
     def _finish(self) -> None:
         self._fetcher.close()
-        self._producer.abandon()
+        # Not what is queued for the offsets topic: `stored` counts on it already.
+        self._producer.abandon(self._by_target)
         self._drain()
-        self._store_offsets()
+        self._syncs.flush()
+        self._offsets.mark(self._copies.values())
+        self._syncs.wait_written(_SIDE_SECONDS)
+        self._store()
         self._drain()
         if not self._producer.idle:
             log.error(
@@ -177,6 +195,9 @@ class Link:
                 copy.stored = None
             for connection in self._producer.connections():
                 connection.forget()
+
+    def _store(self) -> None:
+        self._reach(self._target, self._offsets.store)
 
     def _drain(self) -> None:
         deadline = time.monotonic() + _DRAIN_SECONDS
@@ -272,7 +293,29 @@ class Link:
             return
         self._last_progress = time.monotonic()
         copy.acknowledge(batch.next_offset, batch.record_count, len(batch.data))
+        if base_offset != copy.downstream:
+            self._on_elsewhere(copy, base_offset, batch.record_count)
+        else:
+            copy.downstream += batch.record_count
+        if batch.runs is None and base_offset >= 0 and copy.landing is not None:
+            copy.landing.land(batch.first_offset, base_offset, batch.record_count)
+        else:
+            self._syncs.landed(copy, batch, base_offset)
         self._resume(copy)
+
+    def _on_elsewhere(self, copy: PartitionCopy, base_offset: int, count: int) -> None:
+        """A batch has not landed right behind the one before."""
+        known, others = copy.foreign, copy.landed(base_offset, count)
+        if others and not known:
+            log.warning(
+                "%s: %s: somebody else writes to it, too: %d records before offset %d are not ours; the "
+                "mirror goes on, but is no copy of %s any more (said once per epoch)",
+                self.flow.name,
+                copy.target,
+                others,
+                base_offset,
+                copy.source,
+            )
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         copy = self._by_target.get(partition)
@@ -329,27 +372,3 @@ class Link:
         copy.state, copy.error = PartitionState.FAILED, error
         copy.retry_at = time.monotonic() + copy.backoff.next()
         self._fetcher.positions.pop(copy.source, None)
-
-    def _store_offsets(self) -> None:
-        """Queue the offsets of everything acknowledged since they were last stored."""
-        partitions = self._target.metadata.partitions.get(self.flow.offsets_topic)
-        changed = [c for c in self._copies.values() if c.acked not in (c.stored, c.lease.start)]
-        if not partitions or not changed:
-            if changed:
-                log.warning(
-                    "flow %s: %s is not known; offsets not stored",
-                    self.flow.name,
-                    self.flow.offsets_topic,
-                )
-            return
-        positions = {copy.source: copy.acked for copy in changed}
-        now_ms = int(time.time() * 1000)
-        for number, batch, count in offset_batches(
-            self.flow.connector_name, self.flow.source, positions, partitions, now_ms
-        ):
-            self._producer.append(
-                TopicPartition(self.flow.offsets_topic, number),
-                Outgoing(memoryview(batch), count, -1, -1),
-            )
-        for copy in changed:
-            copy.stored = copy.acked

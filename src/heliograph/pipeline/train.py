@@ -41,7 +41,9 @@ def train() -> Path:
 def _run_once(archive: Path) -> None:
     """Every step of a mirror's start, with an epoch that has nothing to copy."""
     spark = LocalSpark(1, jvm_flags=(f"-XX:ArchiveClassesAtExit={archive}",))
-    config = MirrorConfig(flows=(), clusters=(), epoch_seconds=1, once_timeout_seconds=1)
+    config = MirrorConfig(
+        flows=(), heartbeats=(), clusters=(), epoch_seconds=1, once_timeout_seconds=1
+    )
     query = CopyQuery(
         spark.session(), 1, Copy(config=config, driver=("", 0), token=""), lambda receipts: None
     )

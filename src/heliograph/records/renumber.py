@@ -23,7 +23,7 @@ class Renumbered:
 
     pieces: list[bytes | bytearray]
     count: int
-    first_delta: int
+    starts: list[tuple[int, int]]  # delta and new delta, where a run of deltas without holes starts
     last_delta: int
     max_timestamp_delta: int
 
@@ -43,7 +43,8 @@ def renumber(  # noqa: C901 - one loop without calls: a call costs half as much 
     low *= 2
     high *= 2
     new_delta = 0
-    first = last = previous = -1
+    last = previous = -1
+    starts: list[tuple[int, int]] = []
     newest = -1
     newest_negative = 1 << 64
     run = 0  # data[run:] is not in pieces yet
@@ -130,8 +131,8 @@ def renumber(  # noqa: C901 - one loop without calls: a call costs half as much 
                     newest = timestamp
                 elif timestamp < newest_negative:
                     newest_negative = timestamp
-            if not new_delta:
-                first = delta
+            if delta - last != 2:  # true for the first: nothing is 2 above -1
+                starts.append((delta >> 1, new_delta >> 1))
             last = delta
             new_delta += 2
         elif not new_delta:
@@ -149,7 +150,7 @@ def renumber(  # noqa: C901 - one loop without calls: a call costs half as much 
     return Renumbered(
         pieces=pieces,
         count=new_delta >> 1,
-        first_delta=first >> 1,
+        starts=starts,
         last_delta=last >> 1,
         max_timestamp_delta=newest >> 1 if newest >= 0 else -(newest_negative + 1 >> 1),
     )

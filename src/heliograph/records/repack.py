@@ -34,6 +34,7 @@ class Repacked:
     first_offset: int  # upstream, of its first record
     next_offset: int  # upstream, behind its last record
     count: int
+    runs: tuple[tuple[int, int], ...]  # (upstream offset, number of records), without holes inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,19 +122,33 @@ def _pack(section: Section, data: bytes, count: int, order: _Order) -> list[Repa
         return [
             Repacked(
                 data=batch,
-                first_offset=section.base_offset + kept.first_delta,
+                first_offset=section.base_offset + kept.starts[0][0],
                 next_offset=section.base_offset + kept.last_delta + 1,
                 count=kept.count,
+                runs=_runs(section.base_offset, kept),
             )
         ]
     if kept.count == 1:
-        raise RecordTooLarge(section.subject, section.base_offset + kept.first_delta, len(batch))
+        raise RecordTooLarge(section.subject, section.base_offset + kept.starts[0][0], len(batch))
     batches: list[Repacked] = []
     # A tenth more parts than the size asks for: records differ in size.
     parts = 1 + len(batch) * 11 // (order.max_bytes * 10)
     for part, size in _split(data, count, order, parts=parts):
         batches += _pack(section, part, size, order)
     return batches
+
+
+def _runs(base_offset: int, kept: Renumbered) -> tuple[tuple[int, int], ...]:
+    if len(kept.starts) == 1:
+        return ((base_offset + kept.starts[0][0], kept.count),)
+    ends = [new_delta for _, new_delta in kept.starts]
+    ends.append(kept.count)
+    return tuple(
+        [
+            (base_offset + delta, end - new_delta)
+            for (delta, new_delta), end in zip(kept.starts, ends[1:], strict=True)
+        ]
+    )
 
 
 def _wrap(section: Section, kept: Renumbered, restamp: bool) -> bytearray:

@@ -11,6 +11,9 @@ from writing import New, Writer, create_topics, numbered, set_topic_config, writ
 from heliograph.client.cluster import ClusterClient
 from heliograph.model import PartitionState
 
+#: The target's limits are its own; otherwise the source's settings would replace them first.
+OWN_SETTINGS = {"sync_topic_configs_enabled": "false"}
+
 
 def test_a_batch_over_the_targets_limit_is_split(flow: Flow) -> None:
     topic = flow.create(partitions=2)
@@ -22,7 +25,7 @@ def test_a_batch_over_the_targets_limit_is_split(flow: Flow) -> None:
         writer.batch(numbered(range(start, start + 100), padding=50))
         writer.batch(numbered(range(start, start + 3), partition=1))
 
-    outcome = flow.mirror_once()
+    outcome = flow.mirror_once(**OWN_SETTINGS)
 
     assert outcome.records == 3090
     assert flow.assert_mirrored(topic) == 3090
@@ -33,7 +36,7 @@ def test_a_compressed_batch_over_the_targets_limit_is_split(flow: Flow) -> None:
     create_topics(flow.target, {flow.remote(topic): 1}, configs={"max.message.bytes": "2000"})
     write(flow.source, topic, numbered(range(2000), padding=50), numbered(range(5)), codec="zstd")
 
-    flow.mirror_once()
+    flow.mirror_once(**OWN_SETTINGS)
 
     assert flow.assert_mirrored(topic) == 2005
 
@@ -46,7 +49,7 @@ def test_what_was_fetched_behind_a_refused_batch_does_not_overtake_it(flow: Flow
     for start in range(0, 6000, 100):
         writer.batch(numbered(range(start, start + 100), padding=1000))
 
-    flow.mirror_once()
+    flow.mirror_once(**OWN_SETTINGS)
 
     assert flow.assert_mirrored(topic) == 6000
 
@@ -72,7 +75,7 @@ def test_a_record_too_large_fails_its_partition_with_the_offset_while_others_arr
 ) -> None:
     topic = write_one_too_large(flow)
 
-    outcome = mirror_once(flow.spark, flow.config())
+    outcome = mirror_once(flow.spark, flow.config(**OWN_SETTINGS))
 
     (receipt,) = outcome.unfinished
     assert (receipt.topic, receipt.partition, receipt.position) == (topic, 0, 12)
@@ -88,7 +91,7 @@ def test_a_record_too_large_fails_its_partition_with_the_offset_while_others_arr
 def test_a_failed_partition_goes_on_by_itself_once_the_target_takes_more(flow: Flow) -> None:
     topic = write_one_too_large(flow)
 
-    with flow.running() as mirror:
+    with flow.running(**OWN_SETTINGS) as mirror:
         failed = eventually(
             lambda: mirror.receipt(topic, 0),
             lambda r: r is not None and r.state is PartitionState.FAILED and r.position == 12,
@@ -120,7 +123,7 @@ def test_what_the_target_refuses_for_another_reason_is_reported(flow: Flow) -> N
         numbered(range(5), partition=1),
     )
 
-    outcome = mirror_once(flow.spark, flow.config())
+    outcome = mirror_once(flow.spark, flow.config(**OWN_SETTINGS))
 
     (receipt,) = outcome.unfinished
     assert (receipt.partition, receipt.position) == (0, 3)

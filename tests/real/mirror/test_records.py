@@ -11,6 +11,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 def test_records_of_every_codec_arrive_as_they_were(flow: Flow) -> None:
+    """MirrorSourceTaskTest.testSerde, testPoll"""
     topics = []
     for codec in CODECS:
         topic = flow.create(codec, partitions=2)

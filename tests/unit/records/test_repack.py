@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 
 import pytest
 from batch_oracle import CODECS, HEADER, Row, read, rows, with_fields, write, write_legacy
@@ -40,6 +41,9 @@ def check(batches: list[Repacked], expected: list[Row], codec: int) -> None:
         assert count == last + 1 == batch.count > 0
         mine, remaining = remaining[:count], remaining[count:]
         assert (batch.first_offset, batch.next_offset) == (mine[0].offset, mine[-1].offset + 1)
+        told = [first + n for first, number in batch.runs for n in range(number)]
+        assert told == [row.offset for row in mine]
+        assert all(a + n < b for (a, n), (b, _) in pairwise(batch.runs)), "runs that touch are one"
         assert newest == max(row.timestamp for row in mine)
         assert read(batch.data) == [row._replace(offset=n) for n, row in enumerate(mine)]
     assert remaining == []
@@ -50,6 +54,7 @@ def test_holes_left_by_compaction_are_closed() -> None:
 
     assert batch.data.hex() == RENUMBERED
     assert (batch.first_offset, batch.next_offset, batch.count) == (0, 5, 3)
+    assert sum(number for _, number in batch.runs) == 3
 
 
 @pytest.mark.parametrize("codec", range(5), ids=CODECS)

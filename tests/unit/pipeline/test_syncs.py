@@ -1,0 +1,128 @@
+"""What a task tells about where records landed; no broker is asked before `start`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heliograph.client.producer import Outgoing
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.config.mm2_properties import load
+from heliograph.model import ClusterConfig, Lease, Stretch
+from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.syncs import Syncs
+
+CLUSTERS = [ClusterConfig(alias=alias, bootstrap_servers=("localhost:1",)) for alias in "ab"]
+
+
+def flow(folder: Path, **settings: str) -> FlowConfig:
+    path = folder / "mm2.properties"
+    lines = ["clusters = a, b", "a->b.enabled = true", "a.bootstrap.servers = localhost:1"]
+    lines += ["b.bootstrap.servers = localhost:1"]
+    lines += [f"{key.replace('__', '-').replace('_', '.')} = {v}" for key, v in settings.items()]
+    path.write_text("\n".join(lines))
+    return load(path).flows[0]
+
+
+def new_copy(flow: FlowConfig, partition: int = 0, start: int = 0) -> PartitionCopy:
+    lease = Lease(
+        flow=flow.name, topic="orders", partition=partition, target_topic="a.orders", start=start
+    )
+    return PartitionCopy(lease, start, start, start)
+
+
+def new_syncs(flow: FlowConfig, *copies: PartitionCopy) -> Syncs:
+    return Syncs(flow, copies, source=CLUSTERS[0], target=CLUSTERS[1])
+
+
+def batch(first: int, count: int, *runs: tuple[int, int]) -> Outgoing:
+    after = runs[-1][0] + runs[-1][1] if runs else first + count
+    return Outgoing(memoryview(b""), count, first, after, runs or None)
+
+
+def told(syncs: Syncs) -> tuple[Stretch, ...]:
+    (receipt,) = syncs.receipts()
+    return receipt.stretches
+
+
+def test_a_batch_with_holes_lands_in_its_runs(tmp_path: Path) -> None:
+    copy = new_copy(flow(tmp_path))
+    syncs = new_syncs(flow(tmp_path), copy)
+
+    syncs.landed(copy, batch(0, 10), 100)
+    syncs.landed(copy, batch(10, 5, (10, 2), (14, 3)), 110)
+    copy.acked = 20
+    syncs.flush()
+
+    assert told(syncs) == (Stretch(0, 100, 12), Stretch(14, 112, 3), Stretch(20, 115, 0))
+    assert told(syncs) == ()
+
+
+def test_a_batch_without_a_place_is_lost_counted_and_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """DUPLICATE_SEQUENCE_NUMBER: the broker has it, and does not remember where."""
+    copy = new_copy(flow(tmp_path))
+    syncs = new_syncs(flow(tmp_path), copy)
+
+    syncs.landed(copy, batch(0, 10), 100)
+    syncs.landed(copy, batch(10, 5, (10, 2), (14, 3)), -1)
+    copy.acked = 17
+    syncs.flush()
+
+    assert told(syncs) == (Stretch(0, 100, 10), Stretch(10, -1, 7))
+    assert syncs.lost == 5
+    assert "source offsets 10 to 16, but does not say where" in caplog.text
+
+
+def test_a_report_is_bounded_and_the_next_one_has_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heliograph.pipeline.syncs._STRETCHES_PER_REPORT", 10)
+    copies = [new_copy(flow(tmp_path), partition) for partition in range(2)]
+    syncs = new_syncs(flow(tmp_path), *copies)
+    for copy in copies:
+        for n in range(7):
+            syncs.landed(copy, batch(2 * n, 1), n)
+            copy.acked = 2 * n + 1
+    syncs.flush()
+
+    assert [len(receipt.stretches) for receipt in syncs.receipts()] == [5, 5]
+    assert [len(receipt.stretches) for receipt in syncs.receipts()] == [2, 2]
+
+
+def test_nothing_is_gathered_where_nothing_is_wanted(tmp_path: Path) -> None:
+    config = flow(tmp_path, emit_offset__syncs_enabled="false", emit_checkpoints_enabled="false")
+    copy = new_copy(config)
+    syncs = new_syncs(config, copy)
+
+    syncs.landed(copy, batch(0, 10), 100)
+    syncs.flush()
+
+    assert copy.landing is None
+    assert told(syncs) == ()
+    assert syncs.written
+
+
+def test_offsets_may_be_stored_at_once_without_stretches(tmp_path: Path) -> None:
+    config = flow(tmp_path, emit_checkpoints_enabled="false")
+    copy = new_copy(config)
+    syncs = new_syncs(config, copy)
+
+    syncs.landed(copy, batch(0, 10), 100)
+    syncs.flush()
+
+    assert syncs.written
+
+
+def test_offsets_wait_for_the_stretches_below_them(tmp_path: Path) -> None:
+    copy = new_copy(flow(tmp_path))
+    syncs = new_syncs(flow(tmp_path), copy)
+    assert syncs.written
+
+    syncs.landed(copy, batch(0, 10), 100)
+    copy.acked = 10
+    syncs.flush()
+
+    assert not syncs.written
