@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from heliograph.client.admin import EARLIEST, LATEST, NewTopic, create_topics, list_offsets
+from heliograph.client.admin import EARLIEST, LATEST, list_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.compacted_log import read_compacted
 from heliograph.config.mirror_config import FlowConfig
@@ -14,38 +14,16 @@ from heliograph.model import IsolationLevel, OffsetReset, TopicPartition
 
 log = logging.getLogger(__name__)
 
-_INVALID_REPLICATION_FACTOR = 38
-
-
-def ensure_offsets_topic(flow: FlowConfig, target: ClusterClient) -> None:
-    """Create the offsets topic as a Connect worker would; one that exists is used as it is."""
-    if flow.offsets_topic in target.refresh([flow.offsets_topic]).partitions:
-        return
-    topic = NewTopic(
-        name=flow.offsets_topic,
-        partitions=flow.offset_storage_partitions,
-        replication_factor=flow.offset_storage_replication_factor,
-        configs={"cleanup.policy": "compact"},
-    )
-    for error in create_topics(target, [topic]).values():
-        if error.code == _INVALID_REPLICATION_FACTOR:
-            log.error(
-                "set offset.storage.replication.factor (now %d) to what the target's brokers allow",
-                flow.offset_storage_replication_factor,
-            )
-        raise error
-    log.info("flow %s: created %s", flow.name, flow.offsets_topic)
-
 
 def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartition, int]:
     """The next upstream offset of every partition that this flow's connector has stored one for."""
     positions: dict[TopicPartition, int] = {}
     malformed = 0
-    for key, value in read_compacted(target, flow.offsets_topic).items():
+    for key, value in read_compacted(target, flow.offsets_topic.name).items():
         offset = read_source_offset(key, value)
         if isinstance(offset, MalformedOffset):
             malformed += 1
-            log.warning("%s: a record is passed over: %s", flow.offsets_topic, offset.reason)
+            log.warning("%s: a record is passed over: %s", flow.offsets_topic.name, offset.reason)
         elif (
             isinstance(offset, SourceOffset)
             and (offset.connector, offset.cluster) == (flow.connector_name, flow.source)
@@ -53,7 +31,7 @@ def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicParti
         ):
             positions[TopicPartition(offset.topic, offset.partition)] = offset.resume_at
     if malformed:
-        log.warning("%s: %d malformed records in all", flow.offsets_topic, malformed)
+        log.warning("%s: %d malformed records in all", flow.offsets_topic.name, malformed)
     return positions
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from heliograph.client.admin import NewTopic, create_partitions, create_topics
 from heliograph.client.cluster import ClusterClient
+from heliograph.client.topic_configs import describe_topic_configs
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
-from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
+from heliograph.plan.configs import new_topic_configs
+from heliograph.plan.topic_outcome import MirroredTopics, outcome
+from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
+from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
 
 log = logging.getLogger(__name__)
@@ -20,40 +24,110 @@ _TOPICS_PER_REQUEST = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MirroredTopics:
-    """Source topics that have their counterpart on the target, and what is wrong with the others."""
+class ObservedTopics:
+    """What is to be done, ready to be carried out but for remote topics in `failed`, whose source topics'
+    settings could not be read. `refusals` are source topics that a loop keeps out."""
 
-    partitions: dict[str, int]
-    problems: dict[str, str]
+    plan: TopicPlan
+    source: Mapping[str, int]
+    failed: Mapping[str, BrokerError]
+    refusals: Mapping[str, str]
+
+    def outcome(self, refused: Mapping[str, BrokerError]) -> MirroredTopics:
+        """`refused` maps remote topics to what the target answered."""
+        mirrored = outcome(self.plan, self.source, {**self.failed, **refused})
+        return replace(mirrored, problems={**mirrored.problems, **self.refusals})
 
 
 def sync_topics(
-    flow: FlowConfig, topic_filter: TopicFilter, source: ClusterClient, target: ClusterClient
+    flow: FlowConfig,
+    topic_filter: TopicFilter,
+    source: ClusterClient,
+    target: ClusterClient,
+    refused: Mapping[str, str] | None = None,
 ) -> MirroredTopics:
-    """Create what is missing; a topic that cannot be created is reported, the others are mirrored."""
+    """Create what is missing; a topic that cannot be created is reported, the others are mirrored.
+
+    `refused` maps source topics that are to be left alone (`plan/loops.py`) to the reason. A topic that
+    somebody else created is used as it is. One that cannot get all of the source's partitions is
+    mirrored as far as it has them.
+    """
+    found = observe_topics(flow, topic_filter, source, target, refused)
+    actions = [action for action in found.plan.actions if action.topic not in found.failed]
+    failed = _carry_out(target, actions)
+    for action in actions:
+        if action.topic not in failed:
+            log.info("flow %s: %s", flow.name, _describe(action))
+    return found.outcome(failed)
+
+
+def observe_topics(
+    flow: FlowConfig,
+    topic_filter: TopicFilter,
+    source: ClusterClient,
+    target: ClusterClient,
+    refused: Mapping[str, str] | None = None,
+) -> ObservedTopics:
+    """Changes nothing. `refused` as in `sync_topics`."""
+    refused = refused or {}
     on_source = source.refresh().partitions
     on_target = target.refresh().partitions
-    actions = plan_topics(
+    plan = plan_topics(
         on_source,
         on_target,
-        lambda topic: flow.should_replicate(topic, topic_filter),
+        lambda topic: topic not in refused and flow.should_replicate(topic, topic_filter),
         flow.target_topic,
         flow.replication_factor,
     )
-    failed = _carry_out(target, actions)
-    problems = {}
-    for action in actions:
-        if action.topic in failed:
-            problems[action.source_topic] = f"flow {flow.name}: {failed[action.topic]}"
-            log.warning("flow %s: %s", flow.name, failed[action.topic])
-        else:
-            log.info("flow %s: %s", flow.name, _describe(action))
-    mirrored = {
-        topic: count
-        for topic, count in on_source.items()
-        if flow.should_replicate(topic, topic_filter) and topic not in problems
+    actions, failed = _with_configs(flow, source, plan.actions)
+    return ObservedTopics(
+        plan=replace(plan, actions=actions),
+        source=on_source,
+        failed=failed,
+        refusals=_refusals(flow, topic_filter, on_source, refused),
+    )
+
+
+def _refusals(
+    flow: FlowConfig,
+    topic_filter: TopicFilter,
+    on_source: Iterable[str],
+    refused: Mapping[str, str],
+) -> dict[str, str]:
+    """Loops. What a filter keeps out was asked for; what a loop keeps out the user must hear of."""
+    problems = {topic: refused[topic] for topic in on_source if topic in refused}
+    for topic in on_source:
+        reason = why_endless(flow.policy, topic, flow.source)
+        if reason is not None and flow.why_not_replicated(topic, topic_filter) == reason:
+            problems[topic] = f"{topic}: not mirrored: {reason}"
+    return problems
+
+
+def _with_configs(
+    flow: FlowConfig, source: ClusterClient, actions: Sequence[TopicAction]
+) -> tuple[list[TopicAction], dict[str, BrokerError]]:
+    """New topics get the source's settings at once: a compacted topic must never be a deleting one."""
+    new = [action.source_topic for action in actions if isinstance(action, CreateTopic)]
+    if not new:
+        return list(actions), {}
+    config_filter = flow.config_property_filter()
+    described = describe_topic_configs(source, new)
+    configs = {
+        topic: new_topic_configs(entries, config_filter)
+        for topic, entries in described.configs.items()
     }
-    return MirroredTopics(partitions=mirrored, problems=problems)
+    ready = [
+        replace(action, configs=configs.get(action.source_topic, {}))
+        if isinstance(action, CreateTopic)
+        else action
+        for action in actions
+    ]
+    errors = {
+        action.topic: described.failed[action.source_topic]
+        for action in actions
+        if action.source_topic in described.failed
+    }
+    return ready, errors
 
 
 def _carry_out(target: ClusterClient, actions: Sequence[TopicAction]) -> dict[str, BrokerError]:
@@ -63,7 +137,7 @@ def _carry_out(target: ClusterClient, actions: Sequence[TopicAction]) -> dict[st
             name=action.topic,
             partitions=action.partitions,
             replication_factor=action.replication_factor,
-            configs={},
+            configs=action.configs,
         )
         for action in actions
         if isinstance(action, CreateTopic)

@@ -1,0 +1,101 @@
+"""ACLs of source topics on remote topics: what `plan/acls.py` decides is done here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heliograph.client.acls import create_topic_acls, describe_topic_acls
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import BrokerError
+from heliograph.plan.acls import TopicAcl, plan_acls
+from heliograph.policy.topic_filter import TopicFilter
+
+log = logging.getLogger(__name__)
+
+#: The subject of problems that concern ACLs as a whole.
+ALL_ACLS = "topic ACLs"
+
+_CLUSTER_AUTHORIZATION_FAILED = 31
+_SECURITY_DISABLED = 54
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclDifferences:
+    """What the target lacks; problems under `ALL_ACLS`."""
+
+    missing: Sequence[TopicAcl]
+    problems: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclChanges:
+    """What was created on the target; problems by remote topic, or under `ALL_ACLS`."""
+
+    applied: Sequence[TopicAcl]
+    problems: dict[str, str]
+
+
+def sync_acls(
+    flow: FlowConfig, topic_filter: TopicFilter, source: ClusterClient, target: ClusterClient
+) -> AclChanges:
+    """Create the ACLs that the target lacks; nothing is ever taken away."""
+    found = observe_acls(flow, topic_filter, source, target)
+    failed = create_topic_acls(target, found.missing)
+    if refusal := next(
+        (
+            e
+            for e in failed.values()
+            if e.code in (_CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED)
+        ),
+        None,
+    ):
+        return AclChanges(applied=(), problems=_given_up(refusal, "target", "ALTER"))
+    applied = tuple(acl for acl in found.missing if acl not in failed)
+    for acl in applied:
+        log.info("flow %s: %s", flow.name, acl)
+    problems = {acl.topic: str(error) for acl, error in failed.items()}
+    return AclChanges(applied=applied, problems=found.problems | problems)
+
+
+def observe_acls(
+    flow: FlowConfig, topic_filter: TopicFilter, source: ClusterClient, target: ClusterClient
+) -> AclDifferences:
+    """Changes nothing."""
+    try:
+        on_source = describe_topic_acls(source)
+    except BrokerError as error:
+        return AclDifferences(missing=(), problems=_given_up(error, "source", "DESCRIBE"))
+    try:
+        on_target = describe_topic_acls(target)
+    except BrokerError as error:
+        # MM2 never asks the target: whoever may create ACLs but not list them gets them all, each time.
+        if error.code != _CLUSTER_AUTHORIZATION_FAILED:
+            return AclDifferences(missing=(), problems=_given_up(error, "target", "DESCRIBE"))
+        on_target = []
+    missing = plan_acls(
+        on_source,
+        on_target,
+        lambda topic: flow.should_replicate(topic, topic_filter),
+        flow.target_topic,
+    )
+    return AclDifferences(missing=missing, problems={})
+
+
+def _given_up(error: BrokerError, cluster: str, right: str) -> dict[str, str]:
+    """Raises what another try may mend."""
+    if error.code == _SECURITY_DISABLED:
+        sentence = (
+            f"No ACL authorizer is configured on the {cluster} Kafka cluster, so no topic ACL syncing "
+            "will take place. Consider disabling topic ACL syncing by setting sync.topic.acls.enabled "
+            "to 'false'."
+        )
+    elif error.code == _CLUSTER_AUTHORIZATION_FAILED:
+        sentence = (
+            f"{error}; grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
+        )
+    else:
+        raise error
+    return {ALL_ACLS: sentence}

@@ -1,0 +1,241 @@
+"""Checkpoints: translates what the source's groups have committed, and writes it to the target.
+
+    source groups ──committed──► changed? ──► translate ──► more recent? ──► checkpoints topic
+                                                 ▲
+                offset syncs (tail), stretches ──┘
+
+Only a group's partition that moved, or of which more is known than before, is looked at again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.groups import committed_offsets
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import BrokerError
+from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.mm2.stretches import Stretch
+from heliograph.model import CommittedOffset, GroupOffsets, TopicPartition
+from heliograph.plan.groups import (
+    PlannedCheckpoints,
+    changed,
+    checkpoint_topic,
+    no_longer_true,
+    plan_checkpoints,
+)
+from heliograph.sync.checkpoint_log import CheckpointLog, CheckpointsByGroup
+from heliograph.sync.followed_groups import FollowedGroups, followed_groups
+from heliograph.sync.groups import log_ends
+from heliograph.sync.translation import FlowTranslation
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emitted:
+    """`untranslated` holds, by group and source partition, why there is no checkpoint for an offset.
+
+    `malformed` counts records of the internal topics that could not be understood, since the start.
+    """
+
+    checkpoints: int
+    groups: int
+    malformed: int
+    untranslated: Mapping[str, Mapping[TopicPartition, str]]
+    problems: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What an `emit` would do just now.
+
+    `offsets` is what the followed groups have committed, `before` what stands in the checkpoints topic by
+    group and the target's partition, `emit` what would be written to it. `untranslated` as in `Emitted`.
+    """
+
+    groups: FollowedGroups
+    offsets: GroupOffsets
+    before: Mapping[str, Mapping[TopicPartition, Checkpoint]]
+    emit: list[Checkpoint]
+    untranslated: Mapping[str, Mapping[TopicPartition, str]]
+    problems: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Due:
+    offsets: GroupOffsets
+    moved: GroupOffsets
+    planned: Mapping[str, PlannedCheckpoints]
+    emit: list[Checkpoint]
+    problems: dict[str, str]
+
+
+class CheckpointSync:
+    """One flow's checkpoints, as `MirrorCheckpointTask` emits them. For one thread; it starts none."""
+
+    def __init__(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
+        if flow.checkpoints is None:
+            raise ValueError(f"flow {flow.name} has no checkpoints")
+        self._flow = flow
+        self._config = flow.checkpoints
+        self._source = source
+        self._target = target
+        self._group_filter = flow.group_filter()
+        self._topic_filter = flow.topic_filter()
+        self._names: dict[str, str | None] = {}
+        self._translation = FlowTranslation(flow, source, target)
+        self._log = CheckpointLog(flow, self._config, target)
+        self._ready = False
+        self._followed: frozenset[str] | None = None
+        self._previous: CheckpointsByGroup = {}
+        self._seen: dict[str, dict[TopicPartition, tuple[int, int]]] = {}
+        self._untranslated: dict[str, dict[TopicPartition, str]] = {}
+
+    def learn(self, partition: TopicPartition, stretches: Iterable[Stretch]) -> None:
+        """What tasks have copied of a source partition since they last told."""
+        self._translation.learn(partition, stretches)
+
+    def checkpoints(self) -> Mapping[str, Mapping[TopicPartition, Checkpoint]]:
+        """The newest checkpoint of every followed group, by the target's partition."""
+        return {g: its for g in self._followed or () if (its := self._previous.get(g))}
+
+    def refresh_groups(self) -> FollowedGroups:
+        """Look anew which of the source's groups are to be followed."""
+        found = followed_groups(self._source, self._group_filter, self.target_name)
+        followed = found.followed
+        if followed != self._followed:
+            log.info("flow %s: following %d groups", self._flow.name, len(followed))
+        self._followed = followed
+        for forgotten in self._seen.keys() - followed:
+            del self._seen[forgotten]
+            self._untranslated.pop(forgotten, None)
+        return found
+
+    def emit(self, now_ms: int) -> Emitted:
+        """Write the checkpoints that are due. Raises ClientError if that fails; nothing is lost then."""
+        problems = self._prepare(now_ms)
+        if not self._ready:
+            return self._emitted([], problems)
+        if self._followed is None:
+            problems |= self.refresh_groups().problems
+        due = self._due()
+        self._log.write(due.emit, self._previous, now_ms)
+        self._remember(due)
+        return self._emitted(due.emit, problems | due.problems)
+
+    def preview(self) -> Preview:
+        """What `emit` would write; neither cluster is changed. For an object that is used for nothing else;
+        afterwards `checkpoints` are those that there would be."""
+        problems = self._read_before(None)
+        before = {group: dict(its) for group, its in self._previous.items()}
+        groups = self.refresh_groups()
+        due = self._due()
+        self._remember(due)
+        return Preview(
+            groups=groups,
+            offsets=due.offsets,
+            before=before,
+            emit=due.emit,
+            untranslated=self._untranslated,
+            problems=problems | groups.problems | due.problems,
+        )
+
+    # ── translating ──────────────────────────────────────────────────────────────────────────
+
+    def _due(self) -> _Due:
+        problems = self._translation.refresh()
+        offsets, failed = committed_offsets(self._source, self._followed or ())
+        problems |= {group: str(error) for group, error in failed.items()}
+        moved = {
+            group: its
+            for group, all_its in offsets.items()
+            if (its := changed(all_its, self._seen.get(group, {}), self._translation.versions))
+        }
+        planned = {group: self._plan(group, its) for group, its in moved.items()}
+        emit = [c for plan in planned.values() for c in plan.emit]
+        emit += self._corrections(c for plan in planned.values() for c in plan.held_back)
+        return _Due(offsets=offsets, moved=moved, planned=planned, emit=emit, problems=problems)
+
+    def _plan(
+        self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]
+    ) -> PlannedCheckpoints:
+        return plan_checkpoints(
+            group,
+            offsets,
+            self._previous.get(group, {}),
+            self._translation,
+            self.target_name,
+        )
+
+    def _corrections(self, held_back: Iterable[Checkpoint]) -> list[Checkpoint]:
+        """Checkpoints that do go back, because the target's log did."""
+        candidates = list(held_back)
+        ends = log_ends(self._target, {c.topic_partition for c in candidates})
+        corrected = []
+        for checkpoint in candidates:
+            before = self._previous[checkpoint.group]
+            corrected += no_longer_true([checkpoint], before, ends)
+        return corrected
+
+    def target_name(self, topic: str) -> str | None:
+        """What a topic is called on the target; None if the topic filter keeps it out."""
+        if topic not in self._names:
+            flow = self._flow
+            accepted = self._topic_filter.accepts(topic)
+            name = checkpoint_topic(flow.policy, flow.source, flow.target, topic)
+            self._names[topic] = name if accepted else None
+        return self._names[topic]
+
+    def _remember(self, due: _Due) -> None:
+        versions = self._translation.versions
+        for group, its in due.moved.items():
+            seen = self._seen.setdefault(group, {})
+            untranslated = self._untranslated.setdefault(group, {})
+            for partition, committed in its.items():
+                seen[partition] = (committed.offset, versions.get(partition, 0))
+                untranslated.pop(partition, None)
+            untranslated |= due.planned[group].untranslated
+        for checkpoint in due.emit:
+            self._previous.setdefault(checkpoint.group, {})[checkpoint.topic_partition] = checkpoint
+
+    # ── the target's topics ──────────────────────────────────────────────────────────────────
+
+    def _prepare(self, now_ms: int) -> dict[str, str]:
+        if self._ready:
+            return {}
+        problem = self._log.ensure()
+        if problem is not None:
+            return {self._log.topic.name: problem}
+        problems = self._read_before(now_ms)
+        self._ready = True
+        return problems
+
+    def _read_before(self, now_ms: int | None) -> dict[str, str]:
+        """Once: what stands in the checkpoints topic and what is known of translations. At `now_ms` the
+        latter may be tidied up; None: neither cluster is changed."""
+        topic, problems = self._log.topic, {}
+        try:
+            self._previous = self._log.load()
+        except BrokerError as e:
+            if e.retriable:
+                raise
+            # As MM2 (KAFKA-15905): with none of the old checkpoints to compare with, no older sync may be
+            # used, or checkpoints might go back.
+            problems[topic.name] = (
+                f"{e}; checkpoints go on without those before, with less precision"
+            )
+            log.warning("flow %s: %s", self._flow.name, problems[topic.name])
+        return problems | self._translation.load(now_ms, must_read_to_end=bool(problems))
+
+    def _emitted(self, checkpoints: list[Checkpoint], problems: dict[str, str]) -> Emitted:
+        return Emitted(
+            checkpoints=len(checkpoints),
+            groups=len(self._followed or ()),
+            malformed=self._log.malformed + self._translation.malformed,
+            untranslated=self._untranslated,
+            problems=problems,
+        )

@@ -1,0 +1,90 @@
+"""Remote topics configured as their source topics: what `plan/configs.py` decides is done here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.topic_configs import alter_topic_configs, describe_topic_configs
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import BrokerError
+from heliograph.plan.configs import ConfigChange, ConfigEntry, plan_configs
+
+log = logging.getLogger(__name__)
+
+_UNKNOWN_TOPIC = 3
+_REMEDIES = {
+    29: "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
+    "or set sync.topic.configs.enabled=false",
+    40: "keep the setting out with config.properties.exclude",
+    44: "keep the setting out with config.properties.exclude",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigDifferences:
+    """What is to be changed, by remote topic, and what those topics have now; errors by source topic."""
+
+    changes: dict[str, Sequence[ConfigChange]]
+    present: Mapping[str, Sequence[ConfigEntry]]
+    errors: dict[str, BrokerError]
+
+    @property
+    def problems(self) -> dict[str, str]:
+        return _sentences(self.errors)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigChanges:
+    """What was changed, by remote topic; problems by source topic."""
+
+    applied: dict[str, Sequence[ConfigChange]]
+    problems: dict[str, str]
+
+
+def sync_configs(
+    flow: FlowConfig, topics: Mapping[str, str], source: ClusterClient, target: ClusterClient
+) -> ConfigChanges:
+    """Bring the settings of remote topics up to the source's. `topics`: source topic -> remote topic.
+
+    A topic that is refused is a problem, the others are synced. One that has vanished meanwhile from
+    either cluster is left to the next look at topics.
+    """
+    found = observe_configs(flow, topics, source, target)
+    refused = alter_topic_configs(target, found.changes)
+    applied = {topic: its for topic, its in found.changes.items() if topic not in refused}
+    for topic, changes in applied.items():
+        log.info("flow %s: %s: %s", flow.name, topic, ", ".join(map(str, changes)))
+    errors = found.errors | {t: refused[r] for t, r in topics.items() if r in refused}
+    return ConfigChanges(applied=applied, problems=_sentences(errors))
+
+
+def observe_configs(
+    flow: FlowConfig, topics: Mapping[str, str], source: ClusterClient, target: ClusterClient
+) -> ConfigDifferences:
+    """Changes nothing. `topics`: source topic -> remote topic, which is there."""
+    config_filter = flow.config_property_filter()
+    wanted = describe_topic_configs(source, topics)
+    present = describe_topic_configs(target, [topics[topic] for topic in wanted.configs])
+    plans = {
+        topics[topic]: plan_configs(entries, present.configs[topics[topic]], config_filter)
+        for topic, entries in wanted.configs.items()
+        if topics[topic] in present.configs
+    }
+    failed = {t: present.failed[r] for t, r in topics.items() if r in present.failed}
+    return ConfigDifferences(
+        changes={topic: changes for topic, changes in plans.items() if changes},
+        present=present.configs,
+        errors=wanted.failed | failed,
+    )
+
+
+def _sentences(errors: Mapping[str, BrokerError]) -> dict[str, str]:
+    return {t: _sentence(e) for t, e in errors.items() if e.code != _UNKNOWN_TOPIC}
+
+
+def _sentence(error: BrokerError) -> str:
+    remedy = _REMEDIES.get(error.code)
+    return f"{error}; {remedy}" if remedy else str(error)

@@ -1,0 +1,44 @@
+"""Which of the source's groups a flow follows, and why it does not follow the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.groups import committed_offsets, list_groups
+from heliograph.plan.groups import why_not_followed, why_nothing_to_follow
+from heliograph.policy.group_filter import GroupFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedGroups:
+    """`passed_over` says why each of the source's other groups has no checkpoints."""
+
+    followed: frozenset[str]
+    passed_over: dict[str, str]
+    problems: dict[str, str]
+
+
+def followed_groups(
+    source: ClusterClient, group_filter: GroupFilter, target_name: Callable[[str], str | None]
+) -> FollowedGroups:
+    """`target_name` is None for topics that the topic filter keeps out."""
+    passed_over: dict[str, str] = {}
+    wanted = []
+    for group, listing in list_groups(source).items():
+        why = why_not_followed(listing, group_filter)
+        if why is None:
+            wanted.append(group)
+        else:
+            passed_over[group] = why
+    offsets, failed = committed_offsets(source, wanted)
+    for group, its in offsets.items():
+        why = why_nothing_to_follow(its, target_name)
+        if why is not None:
+            passed_over[group] = why
+    return FollowedGroups(
+        followed=frozenset(offsets.keys() - passed_over.keys()),
+        passed_over=passed_over,
+        problems={group: str(error) for group, error in failed.items()},
+    )

@@ -1,0 +1,55 @@
+"""Heartbeats: every so often a record on the target says that this pair's mirror is alive."""
+
+from __future__ import annotations
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.record_writer import RecordWriter
+from heliograph.config.mirror_config import Heartbeats
+from heliograph.mm2.connect_offsets import (
+    UNUSED_OFFSET_VALUE,
+    heartbeat_offset_key,
+    murmur2_partition,
+)
+from heliograph.mm2.heartbeat import Heartbeat
+from heliograph.plan.internal_topics import heartbeat_topics
+from heliograph.records.decode import Record
+from heliograph.sync.internal_topics import ensure_internal_topic
+
+
+class HeartbeatSync:
+    """As `MirrorHeartbeatTask`, whether or not the pair's flow is enabled. For one thread."""
+
+    def __init__(self, config: Heartbeats, target: ClusterClient) -> None:
+        self._config = config
+        self._target = target
+        self._heartbeats = RecordWriter(target, config.topic.name)
+        self._offsets = RecordWriter(target, config.offsets_topic.name)
+        self._prepared = False
+
+    def emit(self, now_ms: int) -> dict[str, str]:
+        """Write one heartbeat, or say what keeps it from being written: topic -> sentence."""
+        if not self._prepared:
+            problems = self._ensure_topics()
+            if problems:
+                return problems
+            self._store_offset(now_ms)
+            self._prepared = True
+        beat = Heartbeat(self._config.source, self._config.target, now_ms)
+        record = Record(timestamp=now_ms, key=beat.key(), value=beat.value())
+        self._heartbeats.write({0: [record]})
+        return {}
+
+    def _ensure_topics(self) -> dict[str, str]:
+        problems = {}
+        for placed in heartbeat_topics(self._config):
+            problem = ensure_internal_topic(self._target, placed.topic, option=placed.option)
+            if problem is not None:
+                problems[placed.topic.name] = problem
+        return problems
+
+    def _store_offset(self, now_ms: int) -> None:
+        """What a Connect worker would keep of a heartbeat connector; nobody reads it."""
+        config = self._config
+        key = heartbeat_offset_key(config.connector_name, config.source, config.target)
+        record = Record(timestamp=now_ms, key=key, value=UNUSED_OFFSET_VALUE)
+        self._offsets.write({murmur2_partition(key, self._offsets.partitions()): [record]})

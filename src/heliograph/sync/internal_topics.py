@@ -1,0 +1,123 @@
+"""Compacted topics of MM2's and Connect's own: created where they are missing, used as they are elsewhere.
+
+As `MirrorUtils.createCompactedTopic`: who may not create topics, but finds them made, can work.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from functools import cache
+
+from heliograph.client.admin import NewTopic, create_topics, topic_config
+from heliograph.client.backoff import Backoff
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import InternalTopic
+from heliograph.errors import BrokerError, UnsupportedBroker
+from heliograph.wire.messages import broker_error
+
+log = logging.getLogger(__name__)
+
+_TOPIC_AUTHORIZATION_FAILED = 29
+_CLUSTER_AUTHORIZATION_FAILED = 31
+_UNSUPPORTED_VERSION = 35
+_POLICY_VIOLATION = 44
+#: Somebody else has to create the topic then, and may have done so where we cannot see it.
+_NOT_ALLOWED = frozenset(
+    {
+        _TOPIC_AUTHORIZATION_FAILED,
+        _CLUSTER_AUTHORIZATION_FAILED,
+        _UNSUPPORTED_VERSION,
+        _POLICY_VIOLATION,
+    }
+)
+_INVALID_REPLICATION_FACTOR = 38
+_PATIENCE_SECONDS = 10.0
+
+
+def ensure_internal_topic(
+    cluster: ClusterClient, topic: InternalTopic, *, option: str
+) -> str | None:
+    """Make the topic usable; a sentence says why that is not possible, None that it is.
+
+    `option` is the setting of its replication factor, to be named where it is what stands in the way.
+    Raises ClientError when the cluster cannot be reached or is not ready; trying again helps then.
+    """
+    if not _is_there(cluster, topic):
+        problem = _create(cluster, topic, option)
+        if problem is not None:
+            return problem
+    _look_it_over(cluster, topic)
+    return None
+
+
+def _create(cluster: ClusterClient, topic: InternalTopic, option: str) -> str | None:
+    try:
+        errors = create_topics(cluster, [_new(topic)])
+    except UnsupportedBroker as e:
+        return _not_allowed(cluster, topic, str(e))
+    for error in errors.values():
+        if error.code in _NOT_ALLOWED:
+            there = _is_there(cluster, topic)
+            return None if there else _not_allowed(cluster, topic, str(error))
+        if error.retriable:
+            raise error
+        return f"{error}; {_remedy(error, topic, option)}"
+    backoff, deadline = Backoff(), time.monotonic() + _PATIENCE_SECONDS
+    while not _is_there(cluster, topic):  # brokers hear of it a moment after their controller
+        if time.monotonic() > deadline:
+            raise broker_error(3, f"{cluster.config.alias}: {topic.name}, which was just created")
+        time.sleep(backoff.next())
+    log.info("%s: created %s", cluster.config.alias, topic.name)
+    return None
+
+
+def _new(topic: InternalTopic) -> NewTopic:
+    return NewTopic(
+        name=topic.name,
+        partitions=topic.partitions,
+        replication_factor=topic.replication_factor,
+        configs={"cleanup.policy": "compact"},
+    )
+
+
+def _is_there(cluster: ClusterClient, topic: InternalTopic) -> bool:
+    return topic.name in cluster.refresh([topic.name]).partitions
+
+
+def _look_it_over(cluster: ClusterClient, topic: InternalTopic) -> None:
+    alias, found = cluster.config.alias, cluster.metadata.partitions[topic.name]
+    if topic.partitions == 1 and found > 1:
+        _warn_once(f"{alias}: {topic.name} has {found} partitions; only partition 0 is used")
+    policy = _cleanup_policy(cluster, topic.name)
+    if policy is not None and "compact" not in policy:
+        _warn_once(
+            f"{alias}: {topic.name} has cleanup.policy={policy}, expected compact: what was written long "
+            f"ago gets lost; set cleanup.policy=compact on it"
+        )
+
+
+def _cleanup_policy(cluster: ClusterClient, topic: str) -> str | None:
+    try:
+        return topic_config(cluster, topic, "cleanup.policy")
+    except BrokerError as e:  # DESCRIBE_CONFIGS is a right of its own, which MM2 does not need here
+        log.debug("%s: its cleanup.policy is not known: %s", topic, e)
+        return None
+
+
+def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
+    return (
+        f"{cluster.config.alias}: {topic.name} is not there, and may not be created ({why}); create it with "
+        f"{topic.partitions} partitions and cleanup.policy=compact, or give Create on it"
+    )
+
+
+def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
+    if error.code == _INVALID_REPLICATION_FACTOR:
+        return f"set {option} (now {topic.replication_factor}) to what its brokers allow"
+    return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
+
+
+@cache
+def _warn_once(message: str) -> None:
+    log.warning(message)

@@ -1,0 +1,107 @@
+"""Where every partition of a flow stands, told in Heliograph's own topic on the target.
+
+`heliograph status` reads it from anywhere; a mirror in the other direction sees by it where records come
+from. Only what changed is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.record_writer import RecordWriter
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.mm2.state_records import FlowStatus, PartitionStatus
+from heliograph.model import Receipt
+from heliograph.plan.internal_topics import state_of
+from heliograph.policy.topic_filter import DefaultTopicFilter
+from heliograph.records.decode import Record
+from heliograph.sync.internal_topics import ensure_internal_topic
+
+#: A flow without news tells that it is alive this often.
+_ALIVE_MS = 10_000
+
+
+class StateSync:
+    """One flow's state. For one thread."""
+
+    def __init__(
+        self, flow: FlowConfig, source: ClusterClient, target: ClusterClient, since_ms: int
+    ) -> None:
+        self._flow = flow
+        self._since_ms = since_ms
+        self._source = source
+        self._target = target
+        self._placed = state_of(flow)
+        self._ready = False
+        self._writer = RecordWriter(target, self._placed.topic.name)
+        self._written: dict[bytes, bytes] = {}
+        #: What was told last, in short, and when.
+        self._told: tuple[tuple[str, tuple[str, ...]], int] = (("", ()), 0)
+
+    def write(
+        self,
+        state: str,
+        receipts: Iterable[Receipt],
+        *,
+        refused: tuple[str, ...],
+        problems: Mapping[str, str],
+        now_ms: int,
+    ) -> dict[str, str]:
+        """Raises ClientError if it cannot be written; then all of it is news the next time."""
+        problem = self._ensure_topic()
+        if problem is not None:
+            return {self._placed.topic.name: f"{problem}; the state of this flow cannot be told"}
+        partitions = {status.key(): status.value() for status in map(_partition_status, receipts)}
+        news = {k: v for k, v in partitions.items() if self._written.get(k) != v}
+        gist = (state, refused)
+        if news or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
+            status = self._flow_status(state, refused, problems, now_ms)
+            records = [(status.key(), status.value()), *news.items()]
+            self._writer.write({0: [Record(timestamp=now_ms, key=k, value=v) for k, v in records]})
+            self._written |= news
+            self._told = (gist, now_ms)
+        return {}
+
+    def _ensure_topic(self) -> str | None:
+        problem = None
+        if not self._ready:
+            topic, option = self._placed.topic, self._placed.option
+            problem = ensure_internal_topic(self._target, topic, option=option)
+            self._ready = problem is None
+        return problem
+
+    def _flow_status(
+        self, state: str, refused: tuple[str, ...], problems: Mapping[str, str], now_ms: int
+    ) -> FlowStatus:
+        if self._source.metadata.cluster_id is None:
+            self._source.refresh([])
+        known_filter = isinstance(self._flow.topic_filter(), DefaultTopicFilter)
+        return FlowStatus(
+            flow=self._flow.name,
+            source=self._flow.source,
+            target=self._flow.target,
+            source_id=self._source.metadata.cluster_id,
+            target_id=self._target.metadata.cluster_id,
+            policy=type(self._flow.policy).__name__,
+            state=state,
+            at_ms=now_ms,
+            since_ms=self._since_ms,
+            refused=refused,
+            topics=self._flow.topics if known_filter else (".*",),
+            topics_exclude=self._flow.topics_exclude if known_filter else (),
+            problems=problems,
+        )
+
+
+def _partition_status(receipt: Receipt) -> PartitionStatus:
+    return PartitionStatus(
+        topic=receipt.topic,
+        partition=receipt.partition,
+        flow=receipt.flow,
+        position=receipt.position,
+        source_end=receipt.source_end,
+        copied_ms=receipt.copied_ms,
+        state=receipt.state,
+        error=receipt.error,
+    )

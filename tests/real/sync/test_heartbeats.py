@@ -1,0 +1,53 @@
+"""Heartbeats on a real target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from handmade import HandMade
+from reading import read_all
+
+from heliograph.config.mirror_config import Heartbeats
+from heliograph.mm2.heartbeat import Heartbeat
+from heliograph.sync.heartbeats import HeartbeatSync
+
+
+def heartbeats(made: HandMade) -> Heartbeats:
+    """On the shared target every flow would meet the topic by its own name."""
+    config = made.flow.config({"emit.heartbeats.enabled": "true"})
+    pair = next(h for h in config.heartbeats if h.source == made.alias)
+    return replace(pair, topic=replace(pair.topic, name=f"{made.alias}-heartbeats"))
+
+
+def test_a_heartbeat_is_one_record_with_its_time_and_connects_offset_is_written_once(
+    made: HandMade,
+) -> None:
+    """MirrorHeartbeatTaskTest.testPollCreatesRecords"""
+    config = heartbeats(made)
+    sync = HeartbeatSync(config, made.target_client)
+
+    assert sync.emit(1_700_000_000_000) == {}
+    assert sync.emit(1_700_000_000_001) == {}
+
+    (records,) = read_all(made.flow.target, config.topic.name).values()
+    expected = [Heartbeat(made.alias, "b", 1_700_000_000_000 + n) for n in range(2)]
+    assert [(r.key, r.value, r.timestamp) for r in records] == [
+        (beat.key(), beat.value(), beat.timestamp) for beat in expected
+    ]
+    stored = read_all(made.flow.target, made.flow.offsets_topic)
+    assert [(r.key, r.value) for records in stored.values() for r in records] == [
+        (
+            f'["MirrorHeartbeatConnector",{{"sourceClusterAlias":"{made.alias}",'
+            f'"targetClusterAlias":"b"}}]'.encode(),
+            b'{"offset":0}',
+        )
+    ]
+
+
+def test_a_topic_that_cannot_be_made_is_a_problem_that_names_the_option(made: HandMade) -> None:
+    config = heartbeats(made)
+    config = replace(config, topic=replace(config.topic, replication_factor=5))
+
+    problems = HeartbeatSync(config, made.target_client).emit(1)
+
+    assert "heartbeats.topic.replication.factor (now 5)" in problems[config.topic.name]

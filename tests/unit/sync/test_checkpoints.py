@@ -1,0 +1,58 @@
+"""What comes before the first checkpoint. The rest needs logs, and is in `tests/real/sync`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from scripted import ScriptedCluster, reply
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.config.mm2_properties import load
+from heliograph.sync.checkpoints import CheckpointSync
+
+NOT_AUTHORIZED = 29
+
+
+@pytest.fixture
+def flow(tmp_path: Any) -> FlowConfig:
+    path = tmp_path / "mm2.properties"
+    path.write_text(
+        "clusters = a, b\na.bootstrap.servers = x:1\nb.bootstrap.servers = y:1\na->b.enabled = true\n"
+    )
+    return load(path).flows[0]
+
+
+def checkpoint_sync(
+    flow: FlowConfig, source: ScriptedCluster, target: ScriptedCluster
+) -> CheckpointSync:
+    return CheckpointSync(flow, cast(ClusterClient, source), cast(ClusterClient, target))
+
+
+def test_nothing_is_read_or_written_before_the_checkpoints_topic_can_be_used(
+    flow: FlowConfig,
+) -> None:
+    """MirrorCheckpointTaskTest.testCheckpointStoreInitialized"""
+    refusal = reply(name="", error_code=NOT_AUTHORIZED, error_message="not for you")
+    source = ScriptedCluster({})
+    target = ScriptedCluster({"CreateTopicsRequest": lambda _: reply(topics=[refusal])})
+    checkpoints = checkpoint_sync(flow, source, target)
+
+    for _ in range(2):
+        emitted = checkpoints.emit(now_ms=1)
+
+        assert emitted.checkpoints == 0
+        assert "a.checkpoints.internal is not there" in emitted.problems["a.checkpoints.internal"]
+    assert source.asked == []
+    assert checkpoints.checkpoints() == {}
+
+
+def test_a_source_without_groups_is_asked_for_nothing_more(flow: FlowConfig) -> None:
+    """MirrorCheckpointConnectorTest.testNoConsumerGroup"""
+    source = ScriptedCluster({"ListGroupsRequest": lambda _: reply(error_code=0, groups=[])})
+
+    found = checkpoint_sync(flow, source, ScriptedCluster({})).refresh_groups()
+
+    assert (found.followed, found.passed_over, found.problems) == (frozenset(), {}, {})
+    assert [request.name for _, request in source.asked] == ["ListGroupsRequest"]
