@@ -9,69 +9,124 @@ from collections.abc import Iterable, Mapping
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, OffsetReset, Receipt, TopicPartition
 from heliograph.plan.epoch import FlowView
-from heliograph.sync.offsets import (
-    end_positions,
-    ensure_offsets_topic,
-    reset_positions,
-    stored_positions,
-)
+from heliograph.service.loop_guard import LoopGuard
+from heliograph.service.schedule import tell_duration
+from heliograph.sync.internal_topics import ensure_internal_topic
+from heliograph.sync.offsets import end_positions, reset_positions, stored_positions
 from heliograph.sync.topics import sync_topics
 
 log = logging.getLogger(__name__)
 
 
+#: How often mirrors of other processes are looked for that would make a circle with this one.
+_LOOP_SECONDS = 15.0
+
+
 class ObservedFlow:
-    def __init__(self, config: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
+    """Observed and refreshed by one thread, settled by Spark's, planned and looked at by the mirror's."""
+
+    def __init__(
+        self,
+        config: FlowConfig,
+        source: ClusterClient,
+        target: ClusterClient,
+        guard: LoopGuard,
+    ) -> None:
         self.config = config
-        self.problems: dict[str, str] = {}
+        self._guard = guard
+        self.observed = False
+        self.hopeless: ClientError | None = None  # why waiting will not help
         self._source = source
         self._target = target
         self._filter = config.topic_filter()
-        self._lock = threading.Lock()  # of the positions: Spark's thread settles, ours refreshes
+        self._busy = threading.Lock()  # of the clients: one question at a time
+        self._lock = threading.Lock()  # of everything below
+        self._problems: dict[str, str] = {}
+        self._change: str | None = None
         self._positions: dict[TopicPartition, int] = {}
+        self._unstored: set[TopicPartition] = set()
         self._partitions: set[TopicPartition] = set()
         self._ends: dict[TopicPartition, int] | None = None
         self._loads: dict[TopicPartition, float] = {}
         self._next_refresh = 0.0
+        self._next_loop_look = 0.0
 
     def observe(self, *, bounded: bool) -> None:
         """Look at both clusters anew: topics, stored offsets, and where a bounded run ends."""
-        ensure_offsets_topic(self.config, self._target)
-        self._sync_topics()
-        self._positions = dict(stored_positions(self.config, self._target))
-        self._reset_unknown()
-        ends = end_positions(self._source, self._partitions, self.config.isolation_level)
-        self._drop_lost(ends)
-        self._ends = ends if bounded else None
-        # Nothing is measured yet: what lies ahead of a partition is the best guess at its load.
-        self._loads = {
-            p: float(max(ends[p] - at, 0)) for p, at in self._positions.items() if p in ends
-        }
-        self._schedule_refresh()
+        with self._busy:
+            self._require_offsets_topic()
+            self._sync_topics()
+            stored = stored_positions(self.config, self._target)
+            with self._lock:
+                self._positions = dict(stored)
+                self._unstored = set()
+            self._reset_unknown()
+            ends = end_positions(self._source, self._partitions, self.config.isolation_level)
+            self._drop_lost(ends)
+            self._ends = ends if bounded else None
+            # Nothing is measured yet: what lies ahead of a partition is the best guess at its load.
+            self._loads = {
+                p: float(max(ends[p] - at, 0)) for p, at in self._positions.items() if p in ends
+            }
+            self._schedule_refresh()
+            self.observed = True
 
-    def refresh(self) -> str | None:
-        """When it is time: see whether topics or partitions have come or gone; what changed, in words."""
-        if time.monotonic() < self._next_refresh:
-            return None
-        self._schedule_refresh()
-        before = self._partitions
-        self._sync_topics()
-        self._reset_unknown()
-        came, went = len(self._partitions - before), len(before - self._partitions)
-        if not came and not went:
-            return None
-        return f"flow {self.config.name}: {came} partitions came, {went} went"
+    def forget(self) -> None:
+        """What the tasks did last is not known: observe anew before anything is copied."""
+        self.observed = False
+        with self._lock:
+            self._positions = {}
+
+    def keep(self) -> Mapping[str, str]:
+        """A job for every second: observe until it worked, then refresh when it is time."""
+        if not self.observed:
+            self._observe_first()
+            self._note(f"flow {self.config.name}: {len(self._partitions)} partitions")
+        elif time.monotonic() >= self._next_refresh:
+            self._refresh()
+        elif time.monotonic() >= self._next_loop_look:
+            self._look_for_loops()
+        with self._lock:
+            return dict(self._problems)
+
+    def take_change(self) -> str | None:
+        """What has changed since this was last asked, in words."""
+        with self._lock:
+            change, self._change = self._change, None
+        return change
+
+    @property
+    def problems(self) -> dict[str, str]:
+        with self._lock:
+            return dict(self._problems)
+
+    def refused(self) -> tuple[str, ...]:
+        """Topics that are left alone because they would go round in a circle."""
+        return tuple(sorted(self._guard.refused(self.config)))
+
+    def topics(self) -> dict[str, str]:
+        """Source topics that are mirrored, and their remote topics."""
+        with self._lock:
+            topics = {partition.topic for partition in self._partitions}
+        return {topic: self.config.target_topic(topic) for topic in sorted(topics)}
 
     def view(self) -> FlowView:
+        refused = self._guard.refused(self.config)
         with self._lock:
-            positions = {p: o for p, o in self._positions.items() if p in self._partitions}
+            positions = {
+                p: offset
+                for p, offset in self._positions.items()
+                if self.observed and p in self._partitions and p.topic not in refused
+            }
         return FlowView(
             flow=self.config,
             positions=positions,
             ends=self._ends,
             loads=self._loads,
+            unstored=frozenset(self._unstored),
         )
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
@@ -80,6 +135,7 @@ class ObservedFlow:
             for receipt in receipts:
                 partition = TopicPartition(receipt.topic, receipt.partition)
                 self._positions[partition] = receipt.position
+                (self._unstored.discard if receipt.stored else self._unstored.add)(partition)
 
     def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
         """Bytes as measured by the running tasks, from now on the measure of load."""
@@ -89,26 +145,77 @@ class ObservedFlow:
         self._source.close()
         self._target.close()
 
+    def _observe_first(self) -> None:
+        try:
+            self.observe(bounded=False)
+            self.hopeless = None
+        except ClientError as e:
+            self.hopeless = None if e.retriable else e
+            raise
+
+    def _refresh(self) -> None:
+        began = time.monotonic()
+        with self._busy:
+            self._schedule_refresh()
+            before = self._partitions
+            self._sync_topics()
+            self._reset_unknown()
+        interval = self.config.refresh_interval_seconds or 0
+        tell_duration(f"flow {self.config.name}: topics", began, interval)
+        came, went = len(self._partitions - before), len(before - self._partitions)
+        if came or went:
+            self._note(f"flow {self.config.name}: {came} partitions came, {went} went")
+
+    def _look_for_loops(self) -> None:
+        """Between refreshes: a mirror of another process may begin, or end, any time."""
+        with self._busy:
+            self._next_loop_look = time.monotonic() + _LOOP_SECONDS
+            before = self._guard.refused(self.config)
+            self._guard.look(self.config, self._source, self._target)
+        if self._guard.refused(self.config).keys() != before.keys():
+            self._next_refresh = 0.0
+
+    def _note(self, change: str) -> None:
+        with self._lock:
+            self._change = change
+
+    def _require_offsets_topic(self) -> None:
+        """Without it nobody would know where to resume: the flow cannot run."""
+        problem = ensure_internal_topic(
+            self._target, self.config.offsets_topic, option="offset.storage.replication.factor"
+        )
+        if problem is not None:
+            raise ClientError(problem)
+
     def _sync_topics(self) -> None:
-        topics = sync_topics(self.config, self._filter, self._source, self._target)
-        self.problems = topics.problems
-        self._partitions = {
-            TopicPartition(topic, number)
-            for topic, count in topics.partitions.items()
-            for number in range(count)
-        }
+        self._guard.look(self.config, self._source, self._target)
+        topics = sync_topics(
+            self.config,
+            self._filter,
+            self._source,
+            self._target,
+            self._guard.refused(self.config),
+        )
+        with self._lock:
+            self._problems = dict(topics.problems)
+            self._partitions = {
+                TopicPartition(topic, number)
+                for topic, count in topics.partitions.items()
+                for number in range(count)
+            }
 
     def _reset_unknown(self) -> None:
-        unknown = self._partitions - self._positions.keys()
+        with self._lock:
+            unknown = self._partitions - self._positions.keys()
         found = reset_positions(self.config, self._source, unknown)
         with self._lock:
             self._positions |= found
-        if self.config.auto_offset_reset is OffsetReset.NONE:
-            for partition in unknown:
-                self.problems[str(partition)] = (
-                    f"flow {self.config.name}: {partition}: no stored offset and "
-                    "auto.offset.reset=none; nothing is copied"
-                )
+            if self.config.auto_offset_reset is OffsetReset.NONE:
+                self._problems |= {
+                    str(partition): f"{partition}: no stored offset and auto.offset.reset=none; "
+                    "nothing is copied"
+                    for partition in unknown
+                }
 
     def _drop_lost(self, ends: Mapping[TopicPartition, int]) -> None:
         """A stored offset past the source's end: the log was truncated, or the topic created again."""
@@ -132,3 +239,4 @@ class ObservedFlow:
     def _schedule_refresh(self) -> None:
         interval = self.config.refresh_interval_seconds
         self._next_refresh = time.monotonic() + interval if interval else float("inf")
+        self._next_loop_look = time.monotonic() + _LOOP_SECONDS

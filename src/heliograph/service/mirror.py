@@ -4,7 +4,8 @@
             ▲                                     ▲                                 │
             └── every refresh interval            └───────── next epoch ◄───────────┘
 
-An epoch lasts until something changes: topics or partitions, its time is up, or a stop.
+An epoch lasts until something changes: topics or partitions, its time is up, or a stop. Each flow is
+observed by a thread of its own: one that cannot be reached keeps none of the others waiting.
 """
 
 from __future__ import annotations
@@ -19,20 +20,21 @@ from dataclasses import dataclass
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
-from heliograph.client.cluster import ClusterClient
-from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, NotKafka
 from heliograph.model import Lease, PartitionState, Receipt, TopicPartition
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.query import CopyQuery, QueryFailed
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
 from heliograph.plan.epoch import gain, plan_epoch
-from heliograph.service.flow import ObservedFlow
+from heliograph.service.crew import Crew
+from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
 
 log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.25
+_FIRST_LOOK_SECONDS = 5.0
 #: Within a stop's 5 seconds: the tasks' last word, then Spark and its JVM.
 _STOP_SECONDS = 3.5
 _RESTARTS_ONCE = 3
@@ -75,8 +77,10 @@ class Mirror:
         self._stop = stop
         self._progress = progress
         self._token = secrets.token_hex(16)
-        self._channel = ChannelServer(self._token, progress.update, spark.driver_host)
-        self._flows = [self._observed(flow) for flow in config.flows]
+        self._channel = ChannelServer(self._token, self._hear, spark.driver_host)
+        self.problems = Problems()
+        self._crew = Crew(config, progress, self.problems, stop)
+        self._flows = self._crew.flows
         self._lock = threading.Lock()
         self._settled = threading.Event()
         self._epoch = 0
@@ -90,13 +94,29 @@ class Mirror:
 
     def run(self) -> Outcome:
         try:
-            self._observe_all()
-            self._mirror()
+            self._run_once() if self._once else self._run_on()
         finally:
-            self._channel.close()
-            for flow in self._flows:
-                flow.close()
+            self._close()
         return self._outcome()
+
+    def _run_on(self) -> None:
+        self._crew.start()
+        if not self._flows:
+            self._stop.wait()  # heartbeats are all that was asked for
+            return
+        self._await_first_look()
+        self._mirror()
+
+    def _run_once(self) -> None:
+        self._observe_bounded()
+        self._crew.before_copying()
+        self._mirror()
+        self._crew.after_copying()
+
+    def _close(self) -> None:
+        self._stop.set()
+        self._channel.close()
+        self._crew.close(_STOP_SECONDS)
 
     # ── epochs ───────────────────────────────────────────────────────────────────────────────
 
@@ -114,7 +134,7 @@ class Mirror:
                 delay = backoff.next()
                 log.error("%s; starting again in %.0f s from the stored offsets", e, delay)
                 self._stop.wait(delay)
-                self._observe_all()
+                self._observe_again()
 
     def _run_query(self) -> None:
         copy = Copy(config=self._config, driver=self._channel.address, token=self._token)
@@ -137,6 +157,8 @@ class Mirror:
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
+        for flow in self._flows:
+            flow.take_change()  # the plan takes it into account
         tasks = plan_epoch([flow.view() for flow in self._flows], self._spark.slots)
         leases = sum(len(task) for task in tasks)
         self._idle = not leases
@@ -155,9 +177,15 @@ class Mirror:
         self._query.add(self._epoch, tasks)
         return True
 
+    def _hear(self, epoch: int, receipts: list[Receipt]) -> None:
+        """Tasks report; in the channel's threads."""
+        if self._progress.update(epoch, receipts):
+            self._crew.learn(receipts)
+
     def _settle(self, receipts: list[Receipt]) -> None:
         """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
         self._progress.settle(receipts)
+        self._crew.learn(receipts)
         for flow in self._flows:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
         if self._once or self._stop.is_set():
@@ -186,14 +214,10 @@ class Mirror:
 
     def _look_for_change(self) -> None:
         for flow in self._flows:
-            try:
-                change = flow.refresh()
-            except ClientError as e:
-                log.warning("flow %s: topics could not be refreshed: %s", flow.config.name, e)
-                continue
-            if change:
+            if change := flow.take_change():
                 self._end_epoch(change)
         if self._idle:
+            self._give_up_if_hopeless()
             self._begin_epoch()
         elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
             self._end_epoch("its time is up")
@@ -217,9 +241,29 @@ class Mirror:
 
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
-    def _observe_all(self) -> None:
+    def _observe_bounded(self) -> None:
         for flow in self._flows:
-            self._insist(lambda flow=flow: flow.observe(bounded=self._once))  # type: ignore[misc]
+            self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
+
+    def _await_first_look(self) -> None:
+        """A change of epoch costs a pause: flows that are observed soon share the first."""
+        deadline = time.monotonic() + _FIRST_LOOK_SECONDS
+        while not all(flow.observed for flow in self._flows) and time.monotonic() < deadline:
+            self._give_up_if_hopeless()
+            if self._stop.wait(0.05):
+                return
+
+    def _observe_again(self) -> None:
+        for flow in self._flows:
+            flow.forget()
+        if self._once:
+            self._observe_bounded()
+
+    def _give_up_if_hopeless(self) -> None:
+        """A wrong port or a missing permission is no matter of waiting, if no flow can do anything."""
+        hopeless = [flow.hopeless for flow in self._flows]
+        if all(hopeless) and hopeless[0] is not None:
+            raise hopeless[0]
 
     def _insist(self, action: Callable[[], None]) -> None:
         """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
@@ -237,16 +281,6 @@ class Mirror:
                 log.warning("%s; trying again in %.1f s", e, delay)
                 self._stop.wait(delay)
 
-    def _observed(self, flow: FlowConfig) -> ObservedFlow:
-        def client(alias: str) -> ClusterClient:
-            return ClusterClient(
-                self._config.cluster(alias),
-                client_id=f"{flow.name}|{flow.connector_name}|admin",
-                stopped=self._stop.is_set,
-            )
-
-        return ObservedFlow(flow, client(flow.source), client(flow.target))
-
     def _outcome(self) -> Outcome:
         wanted = (
             {PartitionState.DONE} if self._once else set(PartitionState) - {PartitionState.FAILED}
@@ -256,7 +290,11 @@ class Mirror:
             records=self._progress.records,
             unfinished=tuple(r for r in receipts if r.state not in wanted),
             unstored=tuple(r for r in receipts if not r.stored),
-            problems=tuple(p for flow in self._flows for p in flow.problems.values()),
+            problems=tuple(
+                f"flow {flow.config.name}: {problem}"
+                for flow in self._flows
+                for problem in flow.problems.values()
+            ),
         )
 
 
@@ -267,5 +305,5 @@ def slots_for(config: MirrorConfig) -> int:
     more of them fill each request. On two cores one raw-copy process used 1.1 CPU s per GB, two 1.5
     and four 1.9 (`--processes` of `make bench`, 1 KB shape); the rates were too noisy to rank.
     """
-    wanted = max(flow.tasks_max for flow in config.flows)
+    wanted = max((flow.tasks_max for flow in config.flows), default=1)
     return min(wanted, max(1, (os.cpu_count() or 1) // 2))

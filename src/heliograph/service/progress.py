@@ -16,6 +16,7 @@ class PartitionView:
     receipt: Receipt
     settled_records: int = 0
     settled_bytes: int = 0
+    settled_foreign: int = 0
 
     @property
     def records(self) -> int:
@@ -24,6 +25,11 @@ class PartitionView:
     @property
     def bytes(self) -> int:
         return self.settled_bytes + self.receipt.bytes
+
+    @property
+    def foreign(self) -> int:
+        """Records of others between ours on the target."""
+        return self.settled_foreign + self.receipt.foreign
 
     @property
     def lag(self) -> int | None:
@@ -55,11 +61,15 @@ class Progress:
         with self._lock:
             self.epoch = epoch
 
-    def update(self, epoch: int, receipts: Iterable[Receipt]) -> None:
-        """Newest word of running tasks; its counters start with the epoch, so a late word is too late."""
+    def update(self, epoch: int, receipts: Iterable[Receipt]) -> bool:
+        """Newest word of running tasks; its counters start with the epoch, so a late word is too late,
+        and false is the answer to it."""
         with self._lock:
-            for receipt in receipts if epoch == self.epoch else ():
+            if epoch != self.epoch:
+                return False
+            for receipt in receipts:
                 self._view(receipt).receipt = receipt
+            return True
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
         """The last word of an epoch: its counters go into the totals."""
@@ -69,6 +79,7 @@ class Progress:
                 view = self._view(receipt)
                 view.settled_records += receipt.records
                 view.settled_bytes += receipt.bytes
+                view.settled_foreign += receipt.foreign
                 view.receipt = _without_counters(receipt)
 
     def topics(self) -> list[TopicProgress]:
@@ -82,6 +93,11 @@ class Progress:
     def bytes_by_partition(self, flow: str) -> dict[TopicPartition, int]:
         with self._lock:
             return {key[1]: v.bytes for key, v in self._partitions.items() if key[0] == flow}
+
+    def shared_partitions(self, flow: str) -> list[TopicPartition]:
+        """Those of a flow to whose remote partitions others have written, too."""
+        with self._lock:
+            return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.foreign]
 
     def receipts(self) -> list[Receipt]:
         with self._lock:
@@ -97,7 +113,7 @@ class Progress:
 
 
 def _without_counters(receipt: Receipt) -> Receipt:
-    return replace(receipt, records=0, bytes=0)
+    return replace(receipt, records=0, bytes=0, foreign=0)
 
 
 def _topic(flow: str, topic: str, views: list[PartitionView]) -> TopicProgress:

@@ -1,0 +1,71 @@
+"""Keeps topics from going round in circles, before the first record does.
+
+What each flow sees of its clusters is put together here, since a circle shows only in all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.plan.foreign_loops import find_foreign_loops, find_java_loops
+from heliograph.plan.loops import FilteredFlow, Refused, find_loops, may_loop
+from heliograph.policy.naming import DefaultReplicationPolicy
+from heliograph.sync.traces import foreign_flows, java_mirrors
+
+
+class LoopGuard:
+    """For the threads of all flows of a mirror."""
+
+    def __init__(self, flows: Sequence[FlowConfig], since_ms: int) -> None:
+        self._since_ms = since_ms
+        self._flows = {flow.name: FilteredFlow(flow, flow.topic_filter()) for flow in flows}
+        self._lock = threading.Lock()
+        self._ids: dict[str, str | None] = {}
+        self._topics: dict[str, frozenset[str]] = {}
+        self._own: Refused = {}
+        self._foreign: Refused = {}
+
+    def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
+        """Take into account what stands on both clusters of a flow just now."""
+        clusters = {flow.source: source, flow.target: target}
+        ids = {alias: client.refresh([]).cluster_id for alias, client in clusters.items()}
+        with self._lock:
+            self._ids |= ids
+            possible = may_loop(list(self._flows.values()), self._ids)
+        keeps_names = type(flow.policy) is not DefaultReplicationPolicy
+        if not possible and not keeps_names:
+            return
+        topics = {alias: frozenset(c.refresh().partitions) for alias, c in clusters.items()}
+        foreign = self._traced(flow, source, topics[flow.source]) if keeps_names else {}
+        with self._lock:
+            self._topics |= topics
+            self._foreign[flow.name] = foreign
+            self._own = find_loops(list(self._flows.values()), self._ids, self._topics)
+
+    def refused(self, flow: FlowConfig) -> dict[str, str]:
+        """Source topics that the flow must leave alone, and why, as far as is known by now."""
+        with self._lock:
+            return self._own.get(flow.name, {}) | self._foreign.get(flow.name, {})
+
+    def _traced(
+        self, flow: FlowConfig, source: ClusterClient, topics: frozenset[str]
+    ) -> dict[str, str]:
+        own, now_ms = self._flows[flow.name], int(time.time() * 1000)
+        if any(
+            other.flow.name == f"{flow.target}->{flow.source}" for other in self._flows.values()
+        ):
+            return {}  # the way back is this process's own, and `find_loops` knows it better
+        found = find_foreign_loops(
+            own,
+            self._ids.get(flow.source),
+            self._ids.get(flow.target),
+            foreign_flows(source),
+            now_ms=now_ms,
+            since_ms=self._since_ms,
+            waiting=self._foreign.get(flow.name, {}).keys(),
+        )
+        return found | find_java_loops(own, java_mirrors(source, flow.target), topics, now_ms)

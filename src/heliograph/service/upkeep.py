@@ -1,0 +1,252 @@
+"""What goes on around the data of one flow: configurations, ACLs, groups, checkpoints, its own state.
+
+Three threads, so that one that waits does not hold up the others, and none of them the copying:
+
+    topics   internal topics ► configurations ► ACLs       MirrorSourceConnector's part
+    groups   groups ► checkpoints ► group offsets          MirrorCheckpointConnector's part
+    state    where the flow stands                         told to `heliograph status` and other mirrors
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.client_ids import ClientRole
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import ClientError
+from heliograph.mm2.state_records import RUNNING, STOPPED
+from heliograph.mm2.stretches import Stretch
+from heliograph.model import Receipt, TopicPartition
+from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_of
+from heliograph.service.flow import ObservedFlow
+from heliograph.service.problems import Problems
+from heliograph.service.progress import Progress
+from heliograph.service.schedule import Schedule
+from heliograph.sync.acls import sync_acls
+from heliograph.sync.checkpoints import CheckpointSync
+from heliograph.sync.configs import sync_configs
+from heliograph.sync.groups import sync_group_offsets
+from heliograph.sync.internal_topics import ensure_internal_topic
+from heliograph.sync.state import StateSync
+
+#: How often a missing internal topic is tried again.
+_INTERNAL_TOPICS_SECONDS = 30.0
+_STATE_SECONDS = 5.0
+#: Of the clients that each thread has, to the source and to the target.
+_ROLES = {
+    "topics": (ClientRole.REPLICATION_SOURCE_ADMIN, ClientRole.REPLICATION_TARGET_ADMIN),
+    "groups": (ClientRole.CHECKPOINT_SOURCE_ADMIN, ClientRole.CHECKPOINT_TARGET_ADMIN),
+    "state": ("state-source-admin", "state-target-producer"),
+}
+_GOODBYE_SECONDS = 1.0
+_PATIENCE_SECONDS = 10.0
+
+log = logging.getLogger(__name__)
+
+Clients = Callable[[FlowConfig, str, str], ClusterClient]
+
+
+class Upkeep:
+    """`clients(flow, alias, role)` gives a client that no other thread uses."""
+
+    def __init__(
+        self,
+        flow: ObservedFlow,
+        clients: Clients,
+        progress: Progress,
+        problems: Problems,
+        stop: threading.Event,
+        since_ms: int,
+    ) -> None:
+        self._flow = flow
+        self._progress = progress
+        self._problems = problems
+        self._config = flow.config
+        self._missing = _left_to_upkeep(flow.config)
+        self._clients = {
+            (thread, alias): clients(flow.config, alias, role)
+            for thread, roles in _ROLES.items()
+            for alias, role in zip((flow.config.source, flow.config.target), roles, strict=True)
+        }
+        self._checkpoints = self._checkpoint_sync()
+        self._state = StateSync(flow.config, *self._both("state"), since_ms)
+        self._stop = stop
+        self._topics_looked_at = threading.Event()
+        self._lock = threading.Lock()
+        self._told: list[tuple[TopicPartition, tuple[Stretch, ...]]] = []
+        self._topics = Schedule(f"{flow.config.name} upkeep", problems, stop)
+        self._groups = Schedule(f"{flow.config.name} groups", problems, stop)
+        self._telling = Schedule(f"{flow.config.name} state", problems, stop)
+        self._plan_topics()
+        self._plan_groups()
+        self._telling.every(_STATE_SECONDS, f"flow {flow.config.name}: state", self._tell_state)
+
+    def start(self) -> None:
+        for schedule in self._schedules:
+            schedule.start()
+
+    def before_copying(self) -> None:
+        """A bounded run's share of it, while nothing is copied yet."""
+        self._telling.run_all()
+        self._topics.run_all()
+
+    def after_copying(self) -> None:
+        self._groups.run_all()
+
+    def learn(self, receipts: Iterable[Receipt]) -> None:
+        """What tasks have copied, stretch by stretch; from any thread."""
+        told = [
+            (TopicPartition(receipt.topic, receipt.partition), receipt.stretches)
+            for receipt in receipts
+            if receipt.stretches
+        ]
+        if told and self._checkpoints is not None:
+            with self._lock:
+                self._told += told
+
+    def close(self, timeout: float) -> None:
+        for schedule in self._schedules:
+            schedule.join(timeout)
+        if not self._telling.running:
+            self._say_goodbye()
+        for client in self._clients.values():
+            client.close()
+
+    def _say_goodbye(self) -> None:
+        """A last word on the flow's state; a mirror in the other direction need not wait for it to age."""
+        for client in self._both("state"):
+            client.stopped = lambda: False
+            client.timeout = _GOODBYE_SECONDS
+        try:
+            self._write_state(STOPPED)
+        except ClientError as e:
+            log.warning("flow %s: its last state could not be told: %s", self._config.name, e)
+
+    @property
+    def _schedules(self) -> tuple[Schedule, ...]:
+        return self._topics, self._groups, self._telling
+
+    # ── the threads' jobs ────────────────────────────────────────────────────────────────
+
+    def _plan_topics(self) -> None:
+        name = f"flow {self._config.name}"
+        self._topics.every(
+            _INTERNAL_TOPICS_SECONDS, f"{name}: internal topics", self._ensure_internal_topics
+        )
+        configs = self._config.config_sync.interval_seconds
+        self._topics.every(configs, f"{name}: topic configurations", self._sync_configs)
+        acls = self._config.acl_sync_interval_seconds
+        self._topics.every(acls, f"{name}: ACLs", self._sync_acls)
+
+    def _plan_groups(self) -> None:
+        name = f"flow {self._config.name}"
+        config = self._config.checkpoints
+        if config is None:
+            return
+        self._groups.every(config.refresh_interval_seconds, f"{name}: groups", self._refresh_groups)
+        self._groups.every(config.interval_seconds, f"{name}: checkpoints", self._emit)
+        sync = config.sync_interval_seconds
+        self._groups.every(
+            sync, f"{name}: group offsets", self._sync_group_offsets, first_after=float(sync or 0)
+        )
+
+    def _ensure_internal_topics(self) -> Mapping[str, str]:
+        problems = {}
+        for placed in list(self._missing):
+            client = self._clients["topics", placed.alias]
+            problem = ensure_internal_topic(client, placed.topic, option=placed.option)
+            if problem is None:
+                self._missing.remove(placed)
+            else:
+                problems[placed.topic.name] = problem
+        self._topics_looked_at.set()
+        return problems
+
+    def _sync_configs(self) -> Mapping[str, str]:
+        source, target = self._both("topics")
+        return sync_configs(self._config, self._flow.topics(), source, target).problems
+
+    def _sync_acls(self) -> Mapping[str, str]:
+        source, target = self._both("topics")
+        return sync_acls(self._config, self._config.topic_filter(), source, target).problems
+
+    def _await_internal_topics(self) -> None:
+        """The other thread creates them at a start; without them there would be a false alarm."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._topics_looked_at.wait(0.1):
+            if self._stop.is_set() or time.monotonic() > deadline:
+                return
+
+    def _refresh_groups(self) -> Mapping[str, str]:
+        assert self._checkpoints is not None
+        return self._checkpoints.refresh_groups().problems
+
+    def _emit(self) -> Mapping[str, str]:
+        assert self._checkpoints is not None
+        self._await_internal_topics()
+        with self._lock:
+            told, self._told = self._told, []
+        for partition, stretches in told:
+            self._checkpoints.learn(partition, stretches)
+        return self._checkpoints.emit(int(time.time() * 1000)).problems
+
+    def _sync_group_offsets(self) -> Mapping[str, str]:
+        assert self._checkpoints is not None
+        target = self._clients["groups", self._config.target]
+        return sync_group_offsets(target, self._checkpoints.checkpoints()).problems
+
+    def _tell_state(self) -> Mapping[str, str]:
+        """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
+        deadline = time.monotonic() + _STATE_SECONDS
+        while not self._flow.observed:
+            if self._stop.wait(0.1) or time.monotonic() > deadline:
+                return {}
+        return {**self._shared_partitions(), **self._write_state(RUNNING)}
+
+    def _shared_partitions(self) -> Mapping[str, str]:
+        """Remote partitions that are no copies any more."""
+        remote = {
+            TopicPartition(self._config.target_topic(topic), number)
+            for topic, number in self._progress.shared_partitions(self._config.name)
+        }
+        return {
+            str(
+                partition
+            ): f"{partition}: somebody else writes to it, too, so it is no copy of its "
+            "source any more; let only this mirror write to remote topics"
+            for partition in remote
+        }
+
+    def _write_state(self, state: str) -> Mapping[str, str]:
+        name = self._config.name
+        receipts = [r for r in self._progress.receipts() if r.flow == name]
+        problems = self._problems.below(f"flow {name}")
+        return self._state.write(
+            state,
+            receipts,
+            refused=self._flow.refused(),
+            problems=problems,
+            now_ms=int(time.time() * 1000),
+        )
+
+    def _both(self, thread: str) -> tuple[ClusterClient, ClusterClient]:
+        source, target = self._config.source, self._config.target
+        return self._clients[thread, source], self._clients[thread, target]
+
+    def _checkpoint_sync(self) -> CheckpointSync | None:
+        if self._config.checkpoints is None:
+            return None
+        return CheckpointSync(self._config, *self._both("groups"))
+
+
+def _left_to_upkeep(flow: FlowConfig) -> list[PlacedTopic]:
+    """Not the offsets topic, without which the flow cannot run, and which it sees to itself; nor the
+    checkpoints topic, which comes with the first checkpoint; nor that of the state."""
+    others = {flow.offsets_topic, state_of(flow).topic}
+    if flow.checkpoints is not None:
+        others.add(flow.checkpoints.topic)
+    return [placed for placed in internal_topics(flow) if placed.topic not in others]
