@@ -1,0 +1,20 @@
+"""Words that options of the command take; light, so that `--help` needs nothing else."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Output(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class Kind(StrEnum):
+    """Internal topics that `dump` can read."""
+
+    CHECKPOINTS = "checkpoints"
+    HEARTBEATS = "heartbeats"
+    OFFSET_SYNCS = "offset-syncs"
+    OFFSETS = "offsets"
+    STATE = "state"

@@ -1,0 +1,33 @@
+"""The cluster that a command looks at: --bootstrap-server and --command-config, as with Kafka's tools."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import typer
+
+from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_client_config
+from heliograph.config.properties import read_properties
+
+
+def cluster_at(bootstrap_server: str, command_config: Path | None) -> MirrorClientConfig:
+    """What stands in the file is overridden by what stands on the command line."""
+    properties: dict[str, str] = {}
+    if command_config is not None:
+        file = read_properties(command_config)
+        properties = {key: found.value for key, found in file.properties.items()}
+        warn(*file.warnings)
+    properties["bootstrap.servers"] = bootstrap_server
+    config = mirror_client_config(properties, subject=bootstrap_server)
+    warn(*config.warnings)
+    return config
+
+
+def warn(*messages: str) -> None:
+    for message in messages:
+        typer.echo(f"warning: {message}", err=True)
+
+
+def log_warnings_to_stderr() -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
