@@ -37,10 +37,21 @@ source.bootstrap.servers = {source}
 target.bootstrap.servers = {target}
 source->target.enabled = true
 source->target.topics = products, orders
-replication.factor = 1
-offset.storage.replication.factor = 1
 tasks.max = 2
 refresh.topics.interval.seconds = 5
+refresh.groups.interval.seconds = 5
+emit.checkpoints.interval.seconds = 5
+sync.group.offsets.enabled = true
+sync.group.offsets.interval.seconds = 5
+# Each of the two clusters is one broker, without ACLs.
+sync.topic.acls.enabled = false
+replication.factor = 1
+offset.storage.replication.factor = 1
+config.storage.replication.factor = 1
+status.storage.replication.factor = 1
+offset-syncs.topic.replication.factor = 1
+checkpoints.topic.replication.factor = 1
+heartbeats.topic.replication.factor = 1
 """
 
 _PRODUCTS = [
@@ -139,7 +150,10 @@ def _explain(console: Console, source: Cluster, target: Cluster, path: Path) -> 
         f"  kafka-console-consumer.sh --bootstrap-server {target.bootstrap_servers} "
         "--topic source.products --from-beginning\n"
         "or, with nothing installed:\n"
-        f"  {shlex.join(consumer)}\n\nCtrl-C stops everything.\n",
+        f"  {shlex.join(consumer)}\n\n"
+        "Look at the mirror, or at what it would do anew:\n"
+        f"  heliograph status {path}\n"
+        f"  heliograph plan {path}\n\nCtrl-C stops everything.\n",
         highlight=False,
         soft_wrap=True,
     )

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from heliograph import __version__
+from heliograph.cli.choices import Kind, Output
 from heliograph.errors import ConfigError, HeliographError
 
 app = typer.Typer(
@@ -79,6 +80,108 @@ def brokers(
     from heliograph.cli.brokers import brokers as run_brokers
 
     run_brokers(names or ("source", "target"), nodes=nodes, kafka_version=kafka_version, data=data)
+
+
+_CommandConfig = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Client properties, as Kafka's tools take them.")
+]
+_Output = Annotated[
+    Output, typer.Option("--output", "-o", help="Lines for people, or JSON for programs.")
+]
+
+
+@app.command()
+def plan(
+    config: Annotated[
+        Path, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
+    ],
+    clusters: Annotated[
+        list[str] | None,
+        typer.Option("--clusters", metavar="ALIAS…", help="Only flows into these targets."),
+    ] = None,
+    output: _Output = Output.TEXT,
+    everything: Annotated[
+        bool, typer.Option("--all", "-v", help="Every topic and group, however many.")
+    ] = False,
+) -> None:
+    """What a run would create, alter, mirror and follow; changes nothing."""
+    from heliograph.cli.plan import plan as make_plan
+
+    as_json = output is Output.JSON
+    raise typer.Exit(make_plan(config, clusters or [], as_json=as_json, everything=everything))
+
+
+@app.command()
+def status(
+    config: Annotated[
+        Path | None,
+        typer.Argument(metavar="[MM2.PROPERTIES]", help="Default: mm2.properties, in this folder."),
+    ] = None,
+    output: _Output = Output.TEXT,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again and again.")] = False,
+    partitions: Annotated[
+        bool, typer.Option("--partitions", help="Every partition, however many.")
+    ] = False,
+) -> None:
+    """Lag and state of every partition and group. Exits with 1 if a flow is not known to be well."""
+    from heliograph.cli.status import status as show_status
+
+    as_json = output is Output.JSON
+    raise typer.Exit(show_status(config, as_json=as_json, watch=watch, partitions=partitions))
+
+
+@app.command()
+def translate(
+    source: Annotated[str, typer.Option(metavar="ALIAS", help="Where the groups consume.")],
+    config: Annotated[
+        Path | None, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
+    ] = None,
+    bootstrap_server: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="The target, if no file is given.")
+    ] = None,
+    group: Annotated[str | None, typer.Option(help="One group; default: all.")] = None,
+    groups: Annotated[str | None, typer.Option(metavar="REGEX", help="Groups, by id.")] = None,
+    command_config: _CommandConfig = None,
+    output: _Output = Output.TEXT,
+) -> None:
+    """Where consumer groups of a source go on when they move to the target."""
+    from heliograph.cli.translate import Target
+    from heliograph.cli.translate import translate as run_translate
+
+    target = Target(config, bootstrap_server, command_config)
+    as_json = output is Output.JSON
+    raise typer.Exit(run_translate(target, source, group=group, groups=groups, as_json=as_json))
+
+
+@app.command()
+def dump(
+    kind: Annotated[Kind, typer.Argument(help="Which internal topic.")],
+    bootstrap_server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Its cluster.")],
+    topic: Annotated[
+        str | None, typer.Option(metavar="NAME", help="If its name is another.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="ALIAS", help="The alias in the topic's name.")
+    ] = None,
+    command_config: _CommandConfig = None,
+    output: _Output = Output.TEXT,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="With partition, offset and timestamp.")
+    ] = False,
+) -> None:
+    """Print an internal topic; MirrorMaker 2's own records as its console formatters do."""
+    from heliograph.cli.dump import dump as run_dump
+
+    code = run_dump(
+        kind,
+        bootstrap_server,
+        command_config,
+        topic=topic,
+        source=source,
+        as_json=output is Output.JSON,
+        verbose=verbose,
+    )
+    raise typer.Exit(code)
 
 
 def main() -> None:

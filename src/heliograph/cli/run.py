@@ -28,7 +28,7 @@ def run(path: Path, clusters: Sequence[str], *, once: bool, master: str | None) 
     spark = (
         LocalSpark(slots_for(config))
         if master is None
-        else ClusterSpark(master, max(flow.tasks_max for flow in config.flows))
+        else ClusterSpark(master, max((flow.tasks_max for flow in config.flows), default=1))
     )
     stop, progress = threading.Event(), Progress()
     with closing(spark), stopping_on_signals(stop), show(progress):

@@ -1,0 +1,57 @@
+"""Internal topics: which are there, and which could not be created."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.inspection.clusters import Clusters
+from heliograph.inspection.mirror_plan import InternalTopicPlan
+from heliograph.plan.internal_topics import PlacedTopic
+
+
+def look_at_internal_topics(
+    placed: Iterable[PlacedTopic], clusters: Clusters
+) -> tuple[InternalTopicPlan, ...]:
+    by_alias: dict[str, list[PlacedTopic]] = {}
+    for each in placed:
+        by_alias.setdefault(each.alias, []).append(each)
+    found = {
+        alias: clusters.client(alias).refresh(each.topic.name for each in its).partitions
+        for alias, its in by_alias.items()
+    }
+    return tuple(
+        InternalTopicPlan(
+            cluster=each.alias,
+            topic=each.topic.name,
+            partitions=each.topic.partitions,
+            replication_factor=each.topic.replication_factor,
+            found=found[each.alias].get(each.topic.name),
+        )
+        for its in by_alias.values()
+        for each in its
+    )
+
+
+def internal_topic_problems(
+    placed: Iterable[PlacedTopic], plans: Iterable[InternalTopicPlan], clusters: Clusters
+) -> dict[str, str]:
+    """By option, for those that are to be created."""
+    missing = {(plan.cluster, plan.topic) for plan in plans if plan.found is None}
+    problems: dict[str, str] = {}
+    for each in placed:
+        if (each.alias, each.topic.name) in missing:
+            client, factor = clusters.client(each.alias), each.topic.replication_factor
+            problems |= too_few_brokers(client, each.option, factor)
+    return problems
+
+
+def too_few_brokers(cluster: ClusterClient, option: str, factor: int) -> dict[str, str]:
+    """What its controller would answer to a creation; -1 leaves the factor to the brokers."""
+    alias, brokers = cluster.config.alias, len(cluster.metadata.nodes)
+    if factor <= brokers:
+        return {}
+    return {
+        f"{option} on {alias}": f"{alias} has {brokers} brokers, so no topic can be created with "
+        f"{option} = {factor}; set it to what there are, or to -1 for the brokers' default"
+    }

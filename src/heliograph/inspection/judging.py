@@ -1,0 +1,182 @@
+"""What the observed offsets and states of a partition, a group or a service amount to. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heliograph.inspection.mirror_status import (
+    GroupPartition,
+    GroupState,
+    PartitionView,
+    PositionFrom,
+    Service,
+    ServiceState,
+)
+from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.mm2.state_records import STOPPED, FlowStatus, PartitionStatus
+from heliograph.model import CommittedOffset, OffsetReset, TopicPartition
+
+#: A service tells every 10 s at least that it is alive.
+SILENT_MS = 30_000
+#: The state of a partition that a running service has not said anything of yet.
+WAITING = "WAITING"
+
+
+def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
+    if status is None:
+        return Service(
+            state=ServiceState.UNKNOWN, detail="no Heliograph state", seen_seconds_ago=None
+        )
+    age = max(now_ms - status.at_ms, 0) / 1000
+    if status.state == STOPPED:
+        state, detail = ServiceState.NOT_RUNNING, f"stopped {in_words(age)} ago"
+    elif now_ms - status.at_ms > SILENT_MS:
+        state, detail = ServiceState.NOT_RUNNING, f"last seen {in_words(age)} ago"
+    else:
+        state, detail = ServiceState.RUNNING, f"seen {in_words(age)} ago"
+    return Service(state=state, detail=detail, seen_seconds_ago=age)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedPartition:
+    """What both clusters say of a source partition; None where one says nothing.
+
+    `stored` is what Connect's offsets topic says where to resume, `status` the last word of a service.
+    """
+
+    partition: TopicPartition
+    remote_topic: str
+    source_start: int | None
+    source_end: int | None
+    target_end: int | None
+    stored: int | None
+    status: PartitionStatus | None
+
+
+def judge_position(
+    seen: ObservedPartition, service: Service, reset: OffsetReset
+) -> tuple[int | None, PositionFrom | None]:
+    """A running service knows best. Of one that has gone, what it last said is worth nothing: another
+    mirror may have taken over, and whoever comes next starts from the stored offset."""
+    running = service.state is ServiceState.RUNNING
+    if running and seen.status is not None and seen.status.position >= 0:
+        return seen.status.position, PositionFrom.HELIOGRAPH
+    if seen.stored is not None:
+        return seen.stored, PositionFrom.CONNECT
+    if reset is OffsetReset.EARLIEST and seen.source_start is not None:
+        return seen.source_start, PositionFrom.RESET
+    return None, None
+
+
+def judge_lag(seen: ObservedPartition, position: int | None) -> int | None:
+    """Offsets that are still to be mirrored. What retention has taken meanwhile is not; 0 for a position
+    past the end, which `auto.offset.reset` will deal with."""
+    if position is None or seen.source_end is None:
+        return None
+    return max(seen.source_end - max(position, seen.source_start or 0), 0)
+
+
+def judge_partition(
+    seen: ObservedPartition,
+    service: Service,
+    reset: OffsetReset,
+    waiting_since_ms: int | None,
+    now_ms: int,
+) -> PartitionView:
+    """`waiting_since_ms`: the timestamp of the first record at or after the position."""
+    position, known_from = judge_position(seen, service, reset)
+    lag, status = judge_lag(seen, position), seen.status
+    seconds = 0.0 if lag == 0 else None
+    if lag and waiting_since_ms is not None:
+        seconds = max(now_ms - waiting_since_ms, 0) / 1000
+    copied = status.copied_ms if status is not None else -1
+    return PartitionView(
+        topic=seen.partition.topic,
+        partition=seen.partition.partition,
+        remote_topic=seen.remote_topic,
+        source_start=seen.source_start,
+        source_end=seen.source_end,
+        target_end=seen.target_end,
+        position=position,
+        position_from=known_from,
+        lag_records=lag,
+        lag_seconds=seconds,
+        copied_seconds_ago=max(now_ms - copied, 0) / 1000 if copied >= 0 else None,
+        state=_partition_state(service, status),
+        error=status.error if status is not None else None,
+    )
+
+
+def _partition_state(service: Service, status: PartitionStatus | None) -> str:
+    if service.state is not ServiceState.RUNNING:
+        return service.state
+    return WAITING if status is None else status.state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedGroup:
+    """What is known of a group's offset in one source partition. `left_alone` says why the target's group
+    is not touched, `untranslated` why there is no checkpoint."""
+
+    group: str
+    partition: TopicPartition
+    remote: TopicPartition
+    source: CommittedOffset
+    source_end: int | None
+    checkpoint: Checkpoint | None
+    target: CommittedOffset | None
+    target_end: int | None
+    left_alone: str | None
+    untranslated: str | None
+
+
+def judge_group(seen: ObservedGroup, *, synced: bool) -> GroupPartition:
+    """`synced`: whether the flow moves the target's groups (`sync.group.offsets.enabled`)."""
+    checkpoint = seen.checkpoint
+    there = seen.target.offset if seen.target is not None and seen.target.offset >= 0 else None
+    state, why = _group_state(seen, there, synced)
+    return GroupPartition(
+        group=seen.group,
+        topic=seen.partition.topic,
+        partition=seen.partition.partition,
+        remote_topic=seen.remote.topic,
+        source_offset=seen.source.offset,
+        source_lag=_behind(seen.source.offset, seen.source_end),
+        checkpointed=checkpoint.upstream if checkpoint is not None else None,
+        translated=checkpoint.downstream if checkpoint is not None else None,
+        target_offset=there,
+        target_lag=_behind(there, seen.target_end),
+        state=state,
+        why=why,
+    )
+
+
+def _group_state(
+    seen: ObservedGroup, there: int | None, synced: bool
+) -> tuple[GroupState, str | None]:
+    if seen.checkpoint is None:
+        return GroupState.NOT_TRANSLATED, seen.untranslated or "its checkpoint is due"
+    wanted = seen.checkpoint.downstream
+    if there is not None and there >= wanted:
+        return GroupState.SYNCED, None
+    if not synced:
+        return GroupState.TRANSLATED, "sync.group.offsets.enabled is false"
+    if seen.left_alone is not None:
+        return GroupState.LEFT_ALONE, seen.left_alone
+    if seen.target_end is None:
+        return GroupState.DUE, "the target has no such partition"
+    if wanted > seen.target_end:
+        return GroupState.DUE, f"{wanted} is past the target's log end {seen.target_end}"
+    return GroupState.DUE, "to be committed on the target"
+
+
+def _behind(offset: int | None, end: int | None) -> int | None:
+    return None if offset is None or offset < 0 or end is None else max(end - offset, 0)
+
+
+def in_words(seconds: float) -> str:
+    """As coarse as a person needs it."""
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

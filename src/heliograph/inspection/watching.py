@@ -1,0 +1,199 @@
+"""Looks how a mirror stands: offsets of both clusters, Connect's offsets, a service's own state."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from heliograph.client.admin import EARLIEST, LATEST, available_offsets
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.compacted_log import read_compacted
+from heliograph.client.waiting_records import first_timestamps
+from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.inspection.clusters import Clusters, Parts
+from heliograph.inspection.groups import GroupsView, look_at_groups
+from heliograph.inspection.judging import (
+    ObservedPartition,
+    judge_lag,
+    judge_partition,
+    judge_position,
+    judge_service,
+)
+from heliograph.inspection.mirror_status import (
+    FlowView,
+    MirrorStatus,
+    PartitionView,
+    Service,
+    ServiceState,
+)
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.state_records import FlowStatus, PartitionStatus, read_state, state_topic
+from heliograph.model import TopicPartition
+from heliograph.plan.topics import plan_topics
+from heliograph.service.loop_guard import LoopGuard
+from heliograph.sync.offsets import stored_positions
+
+log = logging.getLogger(__name__)
+
+#: How long records that wait are asked for their age; thousands of partitions answer in this time.
+_AGES_SECONDS = 10.0
+
+Offsets = dict[TopicPartition, int]
+
+
+def look_at_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
+    """Raises no ClientError: what could not be looked at is named in the status."""
+    guard = LoopGuard(config.flows, since_ms=0)  # the running service knows what it waits for
+    flows = [_FlowLook(flow, clusters, guard) for flow in config.flows]
+    for flow in flows:
+        flow.look_for_circles()
+    now_ms = int(time.time() * 1000)
+    return MirrorStatus(
+        at_ms=now_ms,
+        flows=tuple(flow.view() for flow in flows),
+        unreachable=dict(clusters.unreachable),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What a flow's service has said in its state topic."""
+
+    flow: FlowStatus | None = None
+    partitions: Mapping[TopicPartition, PartitionStatus] = field(default_factory=dict)
+
+
+class _FlowLook:
+    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
+        self._flow = flow
+        self._clusters = clusters
+        self._guard = guard
+        self._parts = Parts()
+
+    def look_for_circles(self) -> None:
+        self._parts.tell("circles", lambda: self._guard.look(self._flow, *self._both()), None)
+
+    def view(self) -> FlowView:
+        flow, tell = self._flow, self._parts.tell
+        told = tell("state", self._told, _Told())
+        service = judge_service(told.flow, _now_ms())
+        nothing: tuple[PartitionView, ...] = ()
+        partitions = tell("partitions", lambda: self._partitions(told, service), nothing)
+        groups = tell("groups", self._groups, GroupsView())
+        alive = told.flow is not None and service.state is ServiceState.RUNNING
+        return FlowView(
+            name=flow.name,
+            source=flow.source,
+            target=flow.target,
+            service=service,
+            partitions=partitions,
+            groups=groups.partitions,
+            not_followed=groups.not_followed,
+            problems=told.flow.problems if told.flow is not None and alive else {},
+            unknown=self._parts.unknown | groups.problems,
+        )
+
+    def _both(self) -> tuple[ClusterClient, ClusterClient]:
+        return self._clusters.client(self._flow.source), self._clusters.client(self._flow.target)
+
+    def _groups(self) -> GroupsView:
+        return look_at_groups(self._flow, *self._both())
+
+    def _told(self) -> _Told:
+        topic, name = state_topic(self._flow.source), self._flow.name
+        flow: FlowStatus | None = None
+        partitions: dict[TopicPartition, PartitionStatus] = {}
+        malformed = 0
+        for key, value in read_compacted(self._clusters.client(self._flow.target), topic).items():
+            state = read_state(key, value)
+            malformed += isinstance(state, Malformed)
+            if isinstance(state, FlowStatus) and state.flow == name:
+                flow = state
+            elif isinstance(state, PartitionStatus) and state.flow == name:
+                partitions[TopicPartition(state.topic, state.partition)] = state
+        if malformed:
+            log.warning("%s: %d records could not be understood", topic, malformed)
+        return _Told(flow=flow, partitions=partitions)
+
+    # ── partitions ───────────────────────────────────────────────────────────────────────────
+
+    def _partitions(self, told: _Told, service: Service) -> tuple[PartitionView, ...]:
+        source, _ = self._both()
+        seen = self._observed(told)
+        reset = self._flow.auto_offset_reset
+        waiting: Offsets = {}
+        for each in seen:
+            position, _ = judge_position(each, service, reset)
+            if position is not None and judge_lag(each, position):
+                waiting[each.partition] = max(position, each.source_start or 0)
+        level = self._flow.isolation_level
+        since = first_timestamps(source, waiting, level, patience=_AGES_SECONDS)
+        now_ms = _now_ms()
+        return tuple(
+            judge_partition(each, service, reset, since.get(each.partition), now_ms)
+            for each in seen
+        )
+
+    def _observed(self, told: _Told) -> list[ObservedPartition]:
+        source, target = self._both()
+        names, partitions = self._mirrored(source)
+        level = self._flow.isolation_level
+        starts = self._offsets(source, partitions, EARLIEST)
+        ends, without_end = available_offsets(source, partitions, LATEST, level)
+        self._say(source, without_end)
+        stored = stored_positions(self._flow, target)
+        there = target.refresh(names.values()).partitions
+        remote = {p: TopicPartition(names[p.topic], p.partition) for p in partitions}
+        copies = [r for r in remote.values() if r.partition < there.get(r.topic, 0)]
+        target_ends = self._offsets(target, copies, LATEST)
+        return [
+            ObservedPartition(
+                partition=partition,
+                remote_topic=names[partition.topic],
+                source_start=starts.get(partition),
+                source_end=ends.get(partition),
+                target_end=target_ends.get(remote[partition]),
+                stored=stored.get(partition),
+                status=told.partitions.get(partition),
+            )
+            for partition in partitions
+        ]
+
+    def _mirrored(self, source: ClusterClient) -> tuple[dict[str, str], list[TopicPartition]]:
+        """Source topics with their remote names, and all partitions of them."""
+        flow, topic_filter = self._flow, self._flow.topic_filter()
+        refused = self._guard.refused(flow)
+        on_source = source.refresh().partitions
+        plan = plan_topics(
+            on_source,
+            {},
+            lambda topic: topic not in refused and flow.should_replicate(topic, topic_filter),
+            flow.target_topic,
+            flow.replication_factor,
+        )
+        partitions = [
+            TopicPartition(topic, number)
+            for topic in plan.mirrored
+            for number in range(on_source[topic])
+        ]
+        return plan.mirrored, partitions
+
+    def _offsets(
+        self, cluster: ClusterClient, partitions: Iterable[TopicPartition], timestamp: int
+    ) -> Offsets:
+        found, missing = available_offsets(cluster, partitions, timestamp)
+        self._say(cluster, missing)
+        return found
+
+    def _say(self, cluster: ClusterClient, missing: Mapping[TopicPartition, str]) -> None:
+        if missing:
+            first = min(missing)
+            self._parts.unknown[f"offsets on {cluster.config.alias}"] = (
+                f"{len(missing)} partitions have none to tell, among them {first} ({missing[first]})"
+            )
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
