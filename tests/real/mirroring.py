@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
+import javaproperties
 from reading import assert_mirrored
 from waiting import eventually
 from writing import create_topics
@@ -23,6 +24,14 @@ from heliograph.service.progress import Progress
 
 TARGET = "b"
 _numbers = count(1)
+_ONE_BROKER = (
+    "offset.storage",
+    "config.storage",
+    "status.storage",
+    "offset-syncs.topic",
+    "checkpoints.topic",
+    "heartbeats.topic",
+)
 
 
 def new_alias(name: str) -> str:
@@ -33,7 +42,7 @@ def new_alias(name: str) -> str:
 
 def load_properties(folder: Path, properties: Mapping[str, str]) -> MirrorConfig:
     path = folder / f"mm2-{next(_numbers)}.properties"
-    path.write_text("".join(f"{key} = {value}\n" for key, value in properties.items()))
+    path.write_text(javaproperties.dumps(properties, timestamp=False))
     return load(path)
 
 
@@ -74,6 +83,10 @@ class Running:
             if (receipt.topic, receipt.partition) == (topic, partition):
                 return receipt
         return None
+
+    def problems(self) -> list[str]:
+        """What the mirror shows as wrong just now."""
+        return self._mirror.problems.sentences()
 
     def wait_for_records(self, records: int, *, within: float = 30.0) -> None:
         """Until the mirror says that it has copied so many in all."""
@@ -140,7 +153,9 @@ class Flow:
             f"{self.name}.topics": f"{self.alias}-.*",
             f"{self.name}.tasks.max": "4",
             "replication.factor": "1",
-            "offset.storage.replication.factor": "1",
+            "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
+            "emit.heartbeats.enabled": "false",  # on the shared source every other flow would mirror them
+            **{f"{name}.replication.factor": "1" for name in _ONE_BROKER},
             "once.timeout.seconds": "30",
             **written,
         }

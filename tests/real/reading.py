@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from heliograph.embedded import Cluster
 
 _SECONDS = 60.0
 _SHOWN = 5
+_NO_LEADER_YET = {KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION}
 
 
 class Read(NamedTuple):
@@ -77,13 +79,43 @@ def read_all(
 
 
 def offsets(cluster: Cluster, topic: str, partition: int = 0) -> tuple[int, int]:
-    """Log start and high watermark."""
+    """Log start and high watermark. A topic's leader may still be taking office."""
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "reader"})
     try:
-        low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)
-        return int(low), int(high)
+        deadline = time.monotonic() + _SECONDS
+        while True:
+            try:
+                wanted = TopicPartition(topic, partition)
+                low, high = consumer.get_watermark_offsets(wanted, timeout=30)
+                return int(low), int(high)
+            except KafkaException as e:
+                if e.args[0].code() not in _NO_LEADER_YET or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
     finally:
         consumer.close()
+
+
+def ends(cluster: Cluster, topic: str) -> dict[int, int]:
+    """The high watermark of each partition that has a leader just now."""
+    client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    numbers = client.list_topics(topic, timeout=30).topics[topic].partitions
+    wanted = {TopicPartition(topic, number): OffsetSpec.latest() for number in numbers}
+    asked = client.list_offsets(wanted) if wanted else {}
+    found = {}
+    for partition, answer in asked.items():
+        try:
+            found[partition.partition] = int(answer.result(30).offset)
+        except KafkaException as e:
+            if e.args[0].code() not in _NO_LEADER_YET:
+                raise
+    return found
+
+
+def topics_of(cluster: Cluster) -> set[str]:
+    """The names of all topics."""
+    client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    return set(client.list_topics(timeout=30).topics)
 
 
 def assert_mirrored(

@@ -12,6 +12,7 @@ from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    ConfigSource,
     NewPartitions,
     NewTopic,
     ResourceType,
@@ -64,10 +65,29 @@ def add_partitions(cluster: Cluster, topic: str, total: int) -> None:
     _finish(cluster, lambda client: client.create_partitions(new, operation_timeout=_SECONDS))
 
 
+def delete_topic(cluster: Cluster, topic: str) -> None:
+    _finish(cluster, lambda client: client.delete_topics([topic], operation_timeout=_SECONDS))
+
+
 def set_topic_config(cluster: Cluster, topic: str, key: str, value: str) -> None:
     entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     _finish(cluster, lambda client: client.incremental_alter_configs([resource]))
+
+
+def unset_topic_config(cluster: Cluster, topic: str, key: str) -> None:
+    entry = ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    _finish(cluster, lambda client: client.incremental_alter_configs([resource]))
+
+
+def topic_config(cluster: Cluster, topic: str) -> dict[str, str]:
+    """The settings that are set on the topic itself."""
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    client = admin(cluster)
+    described = client.describe_configs([resource])[resource].result(_SECONDS)
+    own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
+    return {name: entry.value for name, entry in described.items() if entry.source == own}
 
 
 def delete_records(cluster: Cluster, topic: str, before: int, *, partition: int = 0) -> None:
