@@ -13,8 +13,9 @@ from benchmarks.brokers import Brokers
 from benchmarks.errors import BenchmarkError
 from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
+from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
 from benchmarks.picture import draw
-from benchmarks.report import table, targets
+from benchmarks.report import many_table, table, targets
 from benchmarks.results import Results
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
@@ -26,7 +27,8 @@ _OUT = _ROOT / "results" / "latest.json"
 _PICTURE = _ROOT.parent / "docs" / "images" / "benchmark.png"
 # Not the results that are kept with the code.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
-_LATENCY_SYSTEMS = (System.HELIOGRAPH, System.MM2)
+#: Of shapes for which a tuned MM2, or a copy loop that does nothing else, would show nothing new.
+_LIVE_SYSTEMS = (System.HELIOGRAPH, System.MM2)
 # Two changes of epoch fall into the measured time: 240 s for 600 s.
 _EPOCH_SHARE = 0.4
 _QUICK_LATENCY_SECONDS = 30.0
@@ -39,6 +41,7 @@ class Plan:
     systems: Sequence[System]
     rounds: int
     latency_seconds: float
+    pace: Pace
     processes: int
     out: Path
     merge: bool
@@ -46,7 +49,7 @@ class Plan:
 
     def runs(self, shape: Shape) -> Iterator[tuple[int, System]]:
         """Rounds of all systems. Who begins changes from round to round, and with it who comes after whom."""
-        systems = [s for s in self.systems if shape.rate is None or s in _LATENCY_SYSTEMS]
+        systems = [s for s in self.systems if not shape.own_topics or s in _LIVE_SYSTEMS]
         for number in range(self.rounds if shape.headline else 1):
             first = number % max(1, len(systems))
             for system in [*systems[first:], *systems[:first]]:
@@ -94,8 +97,11 @@ class Bench:
             self._brokers.clean([shape.name])
 
     def _load(self, shape: Shape) -> Loaded | None:
-        """None for a shape that is written while the mirror runs."""
-        if shape.rate is not None:
+        """None for a shape whose runs have source topics of their own."""
+        if shape.own_topics:
+            if shape.topics > 1:
+                _say(f"{shape.name}: {shape.about}; warming the target")
+                warm_many(self._brokers, shape)
             return None
         loaded = load(self._brokers.source, shape)
         _say(
@@ -115,12 +121,14 @@ class Bench:
             source=self._brokers.source.bootstrap,
             target=self._brokers.target.bootstrap,
             folder=_ROOT / "work" / self._series / f"r{self._count}-{shape.name}-{system}",
-            epoch_seconds=max(5, int(seconds * _EPOCH_SHARE)) if loaded is None else None,
+            epoch_seconds=None if shape.rate is None else max(5, int(seconds * _EPOCH_SHARE)),
             processes=self._plan.processes,
         )
         try:
             if loaded is None:
                 fresh = replace(assignment, topic=f"{shape.name}-{assignment.run}")
+                if shape.topics > 1:
+                    return measure_many_topics(fresh, self._brokers, shape, self._plan.pace)
                 return measure_latency(fresh, self._brokers, shape, seconds)
             return measure_throughput(assignment, self._brokers, loaded)
         except BenchmarkError as e:
@@ -152,7 +160,7 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
         default=1,
         help="of raw-copy; heliograph has one task for two cores",
     )
-    add("--quick", action="store_true", help="a tenth of the records, one round, 30 s of latency")
+    add("--quick", action="store_true", help="a tenth of it, one round, 30 s of latency")
     add("--out", type=Path, help=f"default: {_OUT}; with --quick {_QUICK_OUT}")
     add("--merge", action="store_true", help="keep rows of --out that are not measured again")
     add("--picture", type=Path, help=f"default: {_PICTURE}; with --quick beside --out")
@@ -169,6 +177,7 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
         systems=systems,
         rounds=1 if quick else options.rounds,
         latency_seconds=_QUICK_LATENCY_SECONDS if quick else options.latency_seconds,
+        pace=QUICK if quick else Pace(),
         processes=options.processes,
         out=out,
         merge=options.merge,
@@ -189,7 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"interrupted; what was measured is in {plan.out}", file=sys.stderr)
         return 130
     rows = results.rows()
-    print(f"\n{table(rows)}\n\n{targets(rows)}\n")
+    parts = [table(rows), many_table(rows), targets(rows)]
+    print("\n" + "\n\n".join(filter(None, parts)) + "\n")
     if draw(rows, plan.picture):
         print(f"picture: {plan.picture}")
     print(f"results: {plan.out}")

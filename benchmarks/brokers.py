@@ -99,6 +99,14 @@ class Side:
             for future in self.admin.delete_topics(doomed).values():
                 future.result(_TIMEOUT_SECONDS)
 
+    def delete_groups(self) -> None:
+        """All consumer groups; brokers would keep those without topics for minutes."""
+        listed = self.admin.list_consumer_groups().result(_TIMEOUT_SECONDS)
+        groups = [group.group_id for group in listed.valid]
+        if groups:
+            for future in self.admin.delete_consumer_groups(groups).values():
+                future.result(_TIMEOUT_SECONDS)
+
     def cpu_seconds(self) -> float:
         """What the brokers have used so far."""
         times = [psutil.Process(pid).cpu_times() for pid in self.cluster.pids.values()]

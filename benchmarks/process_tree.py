@@ -38,6 +38,7 @@ class ProcessTree:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._loop, name="process-tree", daemon=True)
         self.peak_rss_bytes = 0
+        self.rss_bytes = 0  # as of the last sample
 
     def __enter__(self) -> ProcessTree:
         self._thread.start()
@@ -87,6 +88,7 @@ class ProcessTree:
             )
         self._departed += departed(self._last, now)
         self._last = now
+        self.rss_bytes = rss
         self.peak_rss_bytes = max(self.peak_rss_bytes, rss)
 
 

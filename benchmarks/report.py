@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.results import FIGURES, Row
+from benchmarks.results import FIGURES, MANY, MANY_FIGURES, Row
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
 
@@ -13,7 +13,10 @@ _RIVALS = (System.MM2, System.MM2_TUNED)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A line per row; the last columns say how many times the rival's figure it is."""
+    """A line per row of one topic; the last columns say how many times the rival's figure it is."""
+    rows = [row for row in rows if row["shape"] not in MANY]
+    if not rows:
+        return ""
     found = {(row["shape"], row["system"]): row for row in rows}
     ratios = [(figure, rival) for rival in _RIVALS for figure in _RATIOS]
     titles = ["records/s" if figure == "records_per_s" else "CPU/GB" for figure, _ in ratios]
@@ -31,6 +34,21 @@ def table(rows: Sequence[Row]) -> str:
     return _aligned([header, *lines])
 
 
+def many_table(rows: Sequence[Row]) -> str:
+    """A line per figure of the shapes with many topics, a column per system."""
+    shapes = sorted({row["shape"] for row in rows} & MANY)
+    if not shapes:
+        return ""
+    found = {(row["shape"], row["system"]): row for row in rows}
+    lines = [["shape", "figure", System.HELIOGRAPH, System.MM2, f": {System.MM2}"]]
+    for shape in shapes:
+        own, rival = (found.get((shape, s)) for s in (System.HELIOGRAPH, System.MM2))
+        for figure in MANY_FIGURES:
+            values = [_number(row[figure] if row else None) for row in (own, rival)]
+            lines.append([shape, figure, *values, _ratio(own, rival, figure)])
+    return _aligned(lines)
+
+
 def targets(rows: Sequence[Row]) -> str:
     lines = [
         [each.shape, each.text, f"{each.ratio:.3g}", "met" if each.met else "MISSED"]
@@ -41,8 +59,8 @@ def targets(rows: Sequence[Row]) -> str:
     return _aligned([["shape", "target", "found", ""], *lines], left=2)
 
 
-def _ratio(row: Row, rival: Row | None, figure: str) -> str:
-    if rival is None or row[figure] is None or not rival[figure]:
+def _ratio(row: Row | None, rival: Row | None, figure: str) -> str:
+    if row is None or rival is None or row[figure] is None or not rival[figure]:
         return ""
     return f"{row[figure] / rival[figure]:.2f}x"
 

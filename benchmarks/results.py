@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 
+from benchmarks.job_log import JOBS
 from benchmarks.running import Measures
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System
@@ -30,6 +31,23 @@ FIGURES = (
     "first_record_s",
     "peak_rss_mb",
 )
+#: Of shapes with many topics.
+MANY_FIGURES = (
+    "first_record_s",
+    "all_copied_s",
+    "all_groups_s",
+    "new_topic_s",
+    "offset_syncs_s",
+    "checkpoints_s",
+    "checkpoint_cycle_s",
+    "group_offsets_s",
+    *JOBS,
+    "idle_cpu_s",
+    "peak_rss_mb",
+    "copied_rss_mb",
+    "end_rss_mb",
+)
+MANY = frozenset(shape.name for shape in SHAPES if shape.topics > 1)
 _SHAPES = [shape.name for shape in SHAPES]
 _SYSTEMS = list(System)
 
@@ -74,7 +92,8 @@ def _place(row: Row) -> tuple[int, int]:
 
 
 def _row(shape: str, system: str, rounds: Sequence[Measures]) -> Row:
-    medians = {name: median(each.get(name) for each in rounds) for name in FIGURES}
+    figures = MANY_FIGURES if shape in MANY else FIGURES
+    medians = {name: median(each.get(name) for each in rounds) for name in figures}
     return {"shape": shape, "system": system, **medians, "rounds": list(rounds)}
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import psutil
 
@@ -26,6 +27,12 @@ _STALL_SECONDS = 120.0
 _STOP_SECONDS = 30.0
 
 
+class Ends(Protocol):
+    def total(self) -> int:
+        """How many records are on the target."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """A moment: when, records on the target, CPU seconds of the tree and of the brokers."""
@@ -37,19 +44,20 @@ class Mark:
 
 
 class Run:
-    """A system at work. `started` is the moment before its process was there."""
+    """A system at work. `started` is the moment before its process was there, `started_at` the same
+    in seconds since 1970."""
 
-    def __init__(self, assignment: Assignment, brokers: Brokers) -> None:
+    def __init__(self, assignment: Assignment, brokers: Brokers, ends: Ends) -> None:
         self.assignment = assignment
         self._brokers = brokers
-        self._ends = LogEnds(brokers.target, assignment.remote_topic)
+        self._ends = ends
         command = assignment.prepare()
-        self.started = time.monotonic()
+        self.started, self.started_at = time.monotonic(), time.time()
         self._process = KeptProcess(command, output=assignment.output, scratch=None)
         self.tree = ProcessTree(self._process.pid)
         self._stopping = 0.0
 
-    def wait_for(self, records: int) -> Mark:
+    def wait_for(self, records: int, duty: float = _DUTY) -> Mark:
         """The first moment at which the target has at least so many records."""
         seen, seen_at = 0, time.monotonic()
         while True:
@@ -67,7 +75,7 @@ class Run:
                 )
             if now - seen_at > _STALL_SECONDS:
                 raise BenchmarkError(f"stands still with {found} of {records} records there")
-            time.sleep(max(_POLL_SECONDS, _DUTY * (now - asked)))
+            time.sleep(max(_POLL_SECONDS, duty * (now - asked)))
 
     def raise_if_exited(self) -> None:
         code = self._process.exit_code
@@ -111,8 +119,9 @@ def _kill(process: psutil.Process) -> None:
 
 
 @contextmanager
-def running(assignment: Assignment, brokers: Brokers) -> Iterator[Run]:
-    run = Run(assignment, brokers)
+def running(assignment: Assignment, brokers: Brokers, ends: Ends | None = None) -> Iterator[Run]:
+    """Without `ends`, the records of the assignment's one topic count."""
+    run = Run(assignment, brokers, ends or LogEnds(brokers.target, assignment.remote_topic))
     try:
         with run.tree:
             yield run

@@ -20,7 +20,9 @@ class Shape:
 
     `batch_bytes` counts before compression. With `keys`, that many different keys are drawn at
     random and the topic is compacted before anything is measured. With `rate`, nothing is loaded:
-    that many records a second are written while the mirror runs, and latency is measured.
+    that many records a second are written while the mirror runs, and latency is measured. With more
+    than one of `topics`, all of them with `partitions`, it is the work around the data that is measured;
+    `records` are in all of them together.
     """
 
     name: str
@@ -33,12 +35,26 @@ class Shape:
     batch_bytes: int = 64 * 1024
     keys: int | None = None
     rate: int | None = None
+    topics: int = 1
+    groups: int = 0
     headline: bool = False
 
     def quick(self) -> Shape:
-        """A tenth of it: for trying the harness, not for figures."""
+        """A tenth of it, or of the topics a twentieth: for trying the harness, not for figures."""
+        if self.topics > 1:
+            return replace(
+                self,
+                records=self.records // 20,
+                topics=self.topics // 20,
+                groups=self.groups // 20,
+            )
         keys = None if self.keys is None else self.keys // 10
         return replace(self, records=self.records // 10, keys=keys)
+
+    @property
+    def own_topics(self) -> bool:
+        """Whether every run has source topics of its own: what is in them changes while it runs."""
+        return self.rate is not None or self.topics > 1
 
     @property
     def records_per_batch(self) -> int:
@@ -96,6 +112,16 @@ SHAPES = (
         value_bytes=(1000, 1000),
         noise=52,
         rate=1000,
+    ),
+    Shape(
+        name="many-topics",
+        about="1,000 topics with 5 partitions each, 500 groups with 10 topics each",
+        records=25_000,
+        value_bytes=(100, 100),
+        noise=20,
+        partitions=5,
+        topics=1000,
+        groups=500,
     ),
 )
 

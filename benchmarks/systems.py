@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -38,7 +39,7 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """One run: mirror `topic` from source to target.
+    """One run: mirror `topic` from source to target, or all topics if it is a pattern.
 
     The aliases are new in every run, and with them all remote and internal topics: MM2 resumes from
     its offsets topic otherwise, and begins with the tasks of an older configuration.
@@ -52,6 +53,7 @@ class Assignment:
     folder: Path
     epoch_seconds: int | None = None
     processes: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)  # besides those that all runs have
 
     @property
     def source_alias(self) -> str:
@@ -80,6 +82,7 @@ class Assignment:
             f"{flow}.enabled": "true",
             f"{flow}.topics": self.topic,
             **_DEFAULTS,
+            **self.settings,
         }
         if self.system is System.MM2_TUNED:
             properties |= _tuning(source, target)

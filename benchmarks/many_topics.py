@@ -1,0 +1,259 @@
+"""A mirror of many topics and groups: how soon all is there, and how long its cycles take.
+
+    start ─► first record ─► all copied ─► all groups there ─► new topics ─► commits ─► an idle minute
+
+What happens in a cycle is measured from the moment at which the cycle is due, one interval after the one
+before: how long one has to wait for that moment says nothing about a system.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, replace
+from statistics import median
+
+from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.crowd import Crowd
+from benchmarks.errors import BenchmarkError
+from benchmarks.job_log import JOBS, TOPICS, JobLog
+from benchmarks.running import Mark, Measures, Run, running
+from benchmarks.shapes import Shape
+from benchmarks.systems import Assignment
+from benchmarks.watching import (
+    GroupWatch,
+    Place,
+    RemoteEnds,
+    Seen,
+    Tail,
+    parse_checkpoint,
+    parse_offset_sync,
+)
+
+_PATIENCE_SECONDS = 180.0
+_POLL_SECONDS = 0.02
+_DUTY = 3  # a rest of so many times as long as a look takes
+#: MM2 has ten syncs under way at a time; what is left when no more records come waits for a flush.
+_FLUSH_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    refresh_seconds: int = 20
+    checkpoint_seconds: int = 10
+    new_topics: int = 3
+    commits: int = 3
+    idle_seconds: float = 60.0
+
+    def settings(self, crowd: Crowd, assignment: Assignment) -> dict[str, str]:
+        """The same for every system. A sync of offsets for every `write`, so that each one is seen."""
+        refresh, checkpoint = str(self.refresh_seconds), str(self.checkpoint_seconds)
+        return {
+            "groups": f"{assignment.topic}-.*",
+            "refresh.topics.interval.seconds": refresh,
+            "refresh.groups.interval.seconds": refresh,
+            "sync.topic.configs.interval.seconds": refresh,
+            "emit.checkpoints.interval.seconds": checkpoint,
+            "sync.group.offsets.enabled": "true",
+            "sync.group.offsets.interval.seconds": checkpoint,
+            "offset.lag.max": str(crowd.records_per_partition),
+            f"{assignment.target_alias}.offset.flush.interval.ms": str(_FLUSH_SECONDS * 1000),
+        }
+
+
+#: For trying the harness. Intervals below ten seconds would not be told in Heliograph's log.
+QUICK = Pace(refresh_seconds=10, new_topics=1, commits=1, idle_seconds=15.0)
+
+
+def warm_many(brokers: Brokers, shape: Shape) -> None:
+    """Lets the target's broker compile what it will run: the first system would pay for the next one."""
+    crowd = Crowd(brokers.target, shape, "warm-up")
+    crowd.create()
+    crowd.write()
+    crowd.commit(crowd.groups)
+    brokers.clean([])
+    brokers.target.delete_groups()
+
+
+def measure_many_topics(
+    assignment: Assignment, brokers: Brokers, shape: Shape, pace: Pace
+) -> Measures:
+    """The assignment's `topic` begins the names of all topics and groups of this run."""
+    name = assignment.topic
+    crowd = Crowd(brokers.source, shape, name)
+    crowd.create()
+    crowd.write()
+    crowd.commit(crowd.groups | crowd.beacon)
+    assignment = replace(assignment, topic=f"{name}-.*", settings=pace.settings(crowd, assignment))
+    prefix = f"{assignment.source_alias}.{name}-t"
+    ends = RemoteEnds(brokers.target, prefix, shape.topics)
+    try:
+        with running(assignment, brokers, ends) as run:
+            measuring = _Measuring(run, brokers, crowd, ends, pace)
+            with closing(measuring):
+                return measuring.measures(shape)
+    finally:
+        brokers.source.delete_groups()
+        brokers.target.delete_groups()
+
+
+class _Measuring:
+    def __init__(
+        self,
+        run: Run,
+        brokers: Brokers,
+        crowd: Crowd,
+        ends: RemoteEnds,
+        pace: Pace,
+    ) -> None:
+        self._run = run
+        self._brokers = brokers
+        self._crowd = crowd
+        self._ends = ends
+        self._pace = pace
+        self._log = JobLog(run.assignment)
+        self._alias = run.assignment.source_alias
+        self._syncs = Tail(
+            brokers.source,
+            f"mm2-offset-syncs.{run.assignment.target_alias}.internal",
+            parse_offset_sync,
+        )
+        self._checkpoints = Tail(
+            brokers.target, f"{self._alias}.checkpoints.internal", parse_checkpoint
+        )
+
+    def close(self) -> None:
+        self._syncs.close()
+        self._checkpoints.close()
+
+    def measures(self, shape: Shape) -> Measures:
+        run, tree = self._run, self._run.tree
+        with self._crowd.traffic():
+            first = run.wait_for(1, _DUTY)
+            copied = self._until_copied(shape.records)
+            groups = self._until_groups_are_there(beyond=0)
+            settled = time.time()
+            small = tree.rss_bytes
+            new_topics = [self._new_topic(number) for number in range(self._pace.new_topics)]
+            commits = [self._commit() for _ in range(self._pace.commits)]
+        idle = self._idle()
+        self._log.read()
+        return {
+            "first_record_s": round(first.at - run.started, 2),
+            "all_copied_s": round(copied.at - run.started, 2),
+            "all_groups_s": round(groups - run.started_at, 2),
+            "new_topic_s": _median(new_topics),
+            **{figure: _median([each[figure] for each in commits]) for figure in commits[0]},
+            **{figure: self._log.median_ms(figure, settled) for figure in JOBS},
+            "idle_cpu_s": idle,
+            "peak_rss_mb": round(tree.peak_rss_bytes / 1e6),
+            "copied_rss_mb": round(small / 1e6),
+            "end_rss_mb": round(tree.rss_bytes / 1e6),
+        }
+
+    def _new_topic(self, number: int) -> float:
+        """From when the next refresh is due to the topic's first record on the target."""
+        due = self._until_refreshed() + self._pace.refresh_seconds
+        topic = f"{self._crowd.busy}-{number}"
+        self._crowd.add_topics([topic])
+        self._crowd.write_to([topic])
+        ends = LogEnds(self._brokers.target, f"{self._alias}.{topic}")
+        return self._wait(f"a record of {topic}", lambda: ends.total() > 0) - due
+
+    def _until_refreshed(self) -> float:
+        """When the refresh began that ends next."""
+        self._log.read()
+        before = len(self._log.runs(TOPICS))
+
+        def there() -> bool:
+            self._log.read()
+            return len(self._log.runs(TOPICS)) > before
+
+        self._wait("a refresh of topics", there)
+        return self._log.runs(TOPICS)[-1].began
+
+    def _commit(self) -> dict[str, float]:
+        """More records in every partition, then all groups move on at once, just after checkpoints were made.
+
+        Until all their checkpoints are on the target, and all their offsets: from when the next checkpoints
+        are due. The length of the cycle is counted from the earliest timestamp of its checkpoints.
+        """
+        crowd, run = self._crowd, self._run
+        before, records = crowd.written, run.mark().records
+        self._until_copied(records + crowd.write())
+        copied = time.time()
+        places = list(crowd.partitions(crowd.topics))
+        synced = self._wait(
+            "offset syncs", lambda: self._syncs.reached(places, before) is not None, duty=0
+        )
+        crowd.commit(crowd.beacon)
+        seen = self._until_checkpointed(crowd.beacon)
+        due = seen.began + self._pace.checkpoint_seconds
+        crowd.commit(crowd.groups)
+        checkpointed = self._until_checkpointed(crowd.groups)
+        there = self._until_groups_are_there(beyond=before)
+        return {
+            "offset_syncs_s": synced - copied,
+            "checkpoints_s": checkpointed.at - due,
+            "checkpoint_cycle_s": checkpointed.at - checkpointed.began,
+            "group_offsets_s": there - due,
+        }
+
+    def _until_copied(self, records: int) -> Mark:
+        self._ends.records_per_partition = self._crowd.written
+        return self._run.wait_for(records, _DUTY)
+
+    def _until_checkpointed(self, groups: Mapping[str, list[str]]) -> _Checkpointed:
+        places: list[Place] = [
+            (group, f"{self._alias}.{topic}", partition)
+            for group, topics in groups.items()
+            for topic, partition in self._crowd.partitions(topics)
+        ]
+        found: list[Seen] = []
+
+        def there() -> bool:
+            found[:] = self._checkpoints.reached(places, self._crowd.written) or []
+            return bool(found)
+
+        at = self._wait(f"checkpoints of {len(groups)} groups", there, duty=0)
+        return _Checkpointed(at=at, began=min(seen.timestamp for seen in found))
+
+    def _until_groups_are_there(self, beyond: int) -> float:
+        crowd = self._crowd
+        groups = {group: len(list(crowd.partitions(its))) for group, its in crowd.groups.items()}
+        watch = GroupWatch(self._brokers.target, groups, beyond)
+        return self._wait("offsets of groups on the target", watch.all_there)
+
+    def _idle(self) -> float:
+        """CPU seconds of a minute in which nothing happens on the source."""
+        before, began = self._run.tree.cpu_seconds(), time.monotonic()
+        while (left := began + self._pace.idle_seconds - time.monotonic()) > 0:
+            self._run.raise_if_exited()
+            time.sleep(min(1.0, left))
+        used = self._run.tree.cpu_seconds() - before
+        return round(used * 60 / self._pace.idle_seconds, 2)
+
+    def _wait(self, what: str, there: Callable[[], bool], duty: float = _DUTY) -> float:
+        """The moment at which it was there, in seconds since 1970."""
+        deadline = time.time() + _PATIENCE_SECONDS
+        while True:
+            asked = time.time()
+            if there():
+                return time.time()
+            self._run.raise_if_exited()
+            if time.time() > deadline:
+                raise BenchmarkError(f"waited {_PATIENCE_SECONDS:.0f} s in vain for {what}")
+            time.sleep(max(_POLL_SECONDS, duty * (time.time() - asked)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checkpointed:
+    """`began`: the earliest timestamp of the checkpoints, which is when their cycle began."""
+
+    at: float
+    began: float
+
+
+def _median(values: list[float]) -> float | None:
+    return round(median(values), 2) if values else None
