@@ -13,6 +13,7 @@ from heliograph.wire import messages
 
 _TOPIC_RESOURCE = 2
 _SET, _DELETE = 0, 1
+_SOURCES = {source.value: source for source in ConfigSource}
 #: A topic has some 35 settings, so this is an answer of about half a megabyte.
 _TOPICS_PER_REQUEST = 200
 
@@ -81,13 +82,12 @@ def _batches(topics: Iterable[str]) -> Iterable[Sequence[str]]:
 
 
 def _entry(config: Any) -> ConfigEntry:
-    known = config.config_source in ConfigSource._value2member_map_
     return ConfigEntry(
-        name=config.name,
-        value=config.value,
-        source=ConfigSource(config.config_source) if known else ConfigSource.OTHER,
-        read_only=config.read_only,
-        sensitive=config.is_sensitive,
+        config.name,
+        config.value,
+        _SOURCES.get(config.config_source, ConfigSource.OTHER),
+        config.read_only,
+        config.is_sensitive,
     )
 
 

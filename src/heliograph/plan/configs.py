@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from heliograph.policy.config_filter import ConfigPropertyFilter
 
@@ -25,8 +26,7 @@ class ConfigSource(IntEnum):
     OTHER = -1  # what only newer brokers, or loggers and groups, have
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigEntry:
+class ConfigEntry(NamedTuple):
     """One setting of a topic as it is in force."""
 
     name: str
@@ -55,8 +55,12 @@ def new_topic_configs(
     Values that brokers' dynamic settings give to the source topic count as its own, as in MM2; those
     out of a broker's file do not.
     """
-    wanted = (_wanted(entry, config_filter) for entry in source)
-    return {change.name: change.value for change in wanted if change and change.value is not None}
+    wanted = ((entry, _wanted(entry, config_filter)) for entry in source)
+    return {
+        entry.name: value
+        for entry, value in wanted
+        if value is not None and _is_ours(entry, config_filter)
+    }
 
 
 def plan_configs(
@@ -72,20 +76,24 @@ def plan_configs(
     """
     explicit = {e.name: e.value for e in target if e.source is ConfigSource.TOPIC}
     changes = []
-    for entry in sorted(source, key=lambda entry: entry.name):
-        change = _wanted(entry, config_filter)
-        if change is not None and explicit.get(change.name) != change.value:
-            changes.append(change)
-    return changes
+    for entry in source:
+        value = _wanted(entry, config_filter)
+        # The filter last: most settings are as they should be, and patterns are dear.
+        if explicit.get(entry.name) != value and _is_ours(entry, config_filter):
+            changes.append(ConfigChange(entry.name, value))
+    return sorted(changes, key=lambda change: change.name)
 
 
-def _wanted(entry: ConfigEntry, config_filter: ConfigPropertyFilter) -> ConfigChange | None:
-    """The state that a setting is to have on the target; None if that is not ours to say."""
-    if entry.read_only or entry.sensitive or entry.source is ConfigSource.STATIC_BROKER:
-        return None
-    if not config_filter.should_replicate_config_property(entry.name):
-        return None
+def _wanted(entry: ConfigEntry, config_filter: ConfigPropertyFilter) -> str | None:
+    """The value that a setting is to have on the target; None: unset."""
     default = entry.source is ConfigSource.DEFAULT
     if default and not config_filter.should_replicate_source_default(entry.name):
-        return ConfigChange(entry.name, None)
-    return ConfigChange(entry.name, entry.value)
+        return None
+    return entry.value
+
+
+def _is_ours(entry: ConfigEntry, config_filter: ConfigPropertyFilter) -> bool:
+    """Whether the setting follows the source at all."""
+    if entry.read_only or entry.sensitive or entry.source is ConfigSource.STATIC_BROKER:
+        return False
+    return config_filter.should_replicate_config_property(entry.name)

@@ -36,6 +36,7 @@ class StateSync:
         self._ready = False
         self._writer = RecordWriter(target, self._placed.topic.name)
         self._written: dict[bytes, bytes] = {}
+        self._seen: dict[tuple[str, int], Receipt] = {}
         #: What was told last, in short, and when.
         self._told: tuple[tuple[str, tuple[str, ...]], int] = (("", ()), 0)
 
@@ -52,7 +53,14 @@ class StateSync:
         problem = self._ensure_topic()
         if problem is not None:
             return {self._placed.topic.name: f"{problem}; the state of this flow cannot be told"}
-        partitions = {status.key(): status.value() for status in map(_partition_status, receipts)}
+        # Without news from its task, a partition's receipt is the very same object.
+        fresh = {
+            (r.topic, r.partition): r
+            for r in receipts
+            if self._seen.get((r.topic, r.partition)) is not r
+        }
+        statuses = map(_partition_status, fresh.values())
+        partitions = {status.key(): status.value() for status in statuses}
         news = {k: v for k, v in partitions.items() if self._written.get(k) != v}
         gist = (state, refused)
         if news or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
@@ -61,6 +69,7 @@ class StateSync:
             self._writer.write({0: [Record(timestamp=now_ms, key=k, value=v) for k, v in records]})
             self._written |= news
             self._told = (gist, now_ms)
+        self._seen |= fresh
         return {}
 
     def _ensure_topic(self) -> str | None:

@@ -104,6 +104,8 @@ ENTRIES = st.builds(
     name=st.sampled_from(["a", "b", "c", "min.insync.replicas"]),
     value=st.sampled_from(["1", "2"]),
     source=st.sampled_from(ConfigSource),
+    read_only=st.just(False),
+    sensitive=st.just(False),
 )
 TOPICS = st.lists(ENTRIES, unique_by=lambda entry: entry.name)
 
