@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.client.admin import EARLIEST, LATEST, available_offsets
 from heliograph.client.cluster import ClusterClient
-from heliograph.client.compacted_log import read_compacted
 from heliograph.client.waiting_records import first_timestamps
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.inspection.clusters import Clusters, Parts
@@ -28,14 +26,12 @@ from heliograph.inspection.mirror_status import (
     Service,
     ServiceState,
 )
-from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.state_records import FlowStatus, PartitionStatus, read_state, state_topic
+from heliograph.mm2.state_records import FlowStatus, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.sync.offsets import stored_positions
-
-log = logging.getLogger(__name__)
+from heliograph.sync.statuses import read_statuses
 
 #: How long records that wait are asked for their age; thousands of partitions answer in this time.
 _AGES_SECONDS = 10.0
@@ -102,20 +98,9 @@ class _FlowLook:
         return look_at_groups(self._flow, *self._both())
 
     def _told(self) -> _Told:
-        topic, name = state_topic(self._flow.source), self._flow.name
-        flow: FlowStatus | None = None
-        partitions: dict[TopicPartition, PartitionStatus] = {}
-        malformed = 0
-        for key, value in read_compacted(self._clusters.client(self._flow.target), topic).items():
-            state = read_state(key, value)
-            malformed += isinstance(state, Malformed)
-            if isinstance(state, FlowStatus) and state.flow == name:
-                flow = state
-            elif isinstance(state, PartitionStatus) and state.flow == name:
-                partitions[TopicPartition(state.topic, state.partition)] = state
-        if malformed:
-            log.warning("%s: %d records could not be understood", topic, malformed)
-        return _Told(flow=flow, partitions=partitions)
+        target, name = self._clusters.client(self._flow.target), self._flow.name
+        told = read_statuses(target, state_topic(self._flow.source))
+        return _Told(flow=told.flows.get(name), partitions=told.partitions.get(name, {}))
 
     # ── partitions ───────────────────────────────────────────────────────────────────────────
 

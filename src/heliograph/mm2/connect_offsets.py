@@ -19,6 +19,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from heliograph.mm2.malformed import Malformed
+
 MIRROR_SOURCE_CONNECTOR = "MirrorSourceConnector"
 
 MIRROR_CHECKPOINT_CONNECTOR = "MirrorCheckpointConnector"
@@ -62,13 +64,6 @@ class OtherOffset:
     connector: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MalformedOffset:
-    """A record that Connect would not find or not understand. To be counted and passed over."""
-
-    reason: str
-
-
 def source_offset_key(connector: str, cluster: str, topic: str, partition: int) -> bytes:
     return (
         f'[{_string(connector)},{{"cluster":{_string(cluster)},'
@@ -101,12 +96,12 @@ def source_offset_value(offset: int) -> bytes:
 
 def read_source_offset(
     key: bytes | None, value: bytes | None
-) -> SourceOffset | OtherOffset | MalformedOffset:
+) -> SourceOffset | OtherOffset | Malformed:
     """Never raises: one strange record must not keep the offsets behind it from being read."""
     try:
         return _read(key, value)
     except _Malformed as problem:
-        return MalformedOffset(reason=str(problem))
+        return Malformed(reason=str(problem))
 
 
 class _Malformed(Exception):

@@ -28,8 +28,15 @@ _INT32_MAX = 2**31 - 1
 _LISTS = ("topics", "topics_exclude", "refused")
 
 
+_PREFIX, _SUFFIX = "mm2-heliograph.", ".internal"
+
+
 def state_topic(source_alias: str) -> str:
-    return f"mm2-heliograph.{source_alias}.internal"
+    return f"{_PREFIX}{source_alias}{_SUFFIX}"
+
+
+def is_state_topic(topic: str) -> bool:
+    return topic.startswith(_PREFIX) and topic.endswith(_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,11 @@ from heliograph.client.record_writer import RecordWriter
 from heliograph.errors import HeliographError
 from heliograph.model import ClusterConfig
 from heliograph.records.decode import Record
+from heliograph.wire import error_codes
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-_UNKNOWN_TOPIC = 3
 _PATIENCE_SECONDS = 5.0
 #: A write is followed by a rest of so many times its own length: what stands beside the copy takes a
 #: twentieth of the time at most, however many partitions there are.
@@ -131,7 +131,10 @@ class SideWriter(threading.Thread):
 
     def _write(self, records: _Values) -> None:
         if not self._writer.partitions():
-            raise broker_error(_UNKNOWN_TOPIC, f"{self._client.config.alias}: {self._writer.topic}")
+            raise broker_error(
+                error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+                f"{self._client.config.alias}: {self._writer.topic}",
+            )
         now = int(time.time() * 1000)
         batch = [
             Record(timestamp=now, key=key, value=value)

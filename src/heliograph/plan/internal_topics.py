@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heliograph.config.mirror_config import FlowConfig, Heartbeats, InternalTopic
+from heliograph.config.mirror_config import Checkpoints, FlowConfig, Heartbeats, InternalTopic
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import SyncsLocation
 
@@ -21,18 +21,27 @@ class PlacedTopic:
 def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
     """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints."""
     topics = [
-        _placed(flow.offsets_topic, flow.target, "offset.storage"),
+        offsets_of(flow),
         _placed(flow.config_topic, flow.target, "config.storage"),
         _placed(flow.status_topic, flow.target, "status.storage"),
         state_of(flow),
     ]
-    syncs, checkpoints = flow.offset_syncs, flow.checkpoints
+    syncs = flow.offset_syncs
     if syncs is not None:
         alias = flow.source if syncs.location is SyncsLocation.SOURCE else flow.target
         topics.append(_placed(syncs.topic, alias, "offset-syncs.topic"))
-    if checkpoints is not None:
-        topics.append(_placed(checkpoints.topic, flow.target, "checkpoints.topic"))
+    if flow.checkpoints is not None:
+        topics.append(checkpoints_of(flow, flow.checkpoints))
     return topics
+
+
+def offsets_of(flow: FlowConfig) -> PlacedTopic:
+    """Connect's, where a flow resumes."""
+    return _placed(flow.offsets_topic, flow.target, "offset.storage")
+
+
+def checkpoints_of(flow: FlowConfig, checkpoints: Checkpoints) -> PlacedTopic:
+    return _placed(checkpoints.topic, flow.target, "checkpoints.topic")
 
 
 def state_of(flow: FlowConfig) -> PlacedTopic:

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from heliograph.errors import BrokerError
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
+from heliograph.wire import error_codes
 
-_UNKNOWN_TOPIC = 3
 _INVALID_TOPIC = 17
-_AUTHORIZATION = frozenset({29, 31})
-_INVALID_REPLICATION_FACTOR = 38
-_INVALID_CONFIG = 40
-_POLICY_VIOLATION = 44
+_AUTHORIZATION = frozenset(
+    {error_codes.TOPIC_AUTHORIZATION_FAILED, error_codes.CLUSTER_AUTHORIZATION_FAILED}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +42,7 @@ def outcome(
             partitions[action.source_topic] = action.partitions_now
         else:
             del partitions[action.source_topic]
-        if error.code != _UNKNOWN_TOPIC:
+        if error.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION:
             problems[action.source_topic] = explain(action, error)
     return MirroredTopics(partitions=partitions, problems=problems)
 
@@ -72,14 +71,14 @@ def _creation_remedy(action: CreateTopic, error: BrokerError) -> str:
             f"grant DESCRIBE_CONFIGS on {action.source_topic} and CREATE on {action.topic}, "
             f"or {by_hand}"
         )
-    if error.code == _INVALID_REPLICATION_FACTOR:
+    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
         return (
             f"set replication.factor (now {action.replication_factor}) to what the target's brokers "
             "allow, or to -1 for their default"
         )
-    if error.code == _INVALID_CONFIG:
+    if error.code == error_codes.INVALID_CONFIG:
         return f"keep the setting out with config.properties.exclude, or {by_hand}"
-    if error.code == _POLICY_VIOLATION:
+    if error.code == error_codes.POLICY_VIOLATION:
         return f"change what the target's policy objects to, or {by_hand}"
     if error.code == _INVALID_TOPIC:
         return "exclude it, or rename it with RenameReplicationPolicy"

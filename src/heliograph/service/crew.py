@@ -89,18 +89,13 @@ class Crew:
         keeper.every(_KEEP_SECONDS, f"flow {flow.config.name}", flow.keep)
         return keeper
 
-    def _client(self, flow: FlowConfig, alias: str, role: str) -> ClusterClient:
+    def _client(self, pair: FlowConfig | Heartbeats, alias: str, role: str) -> ClusterClient:
         return ClusterClient(
             self._config.cluster(alias),
-            client_id=client_id(flow.source, flow.target, flow.connector_name, role=role),
+            client_id=client_id(pair.source, pair.target, pair.connector_name, role=role),
             stopped=self._stop.is_set,
         )
 
     def _pair_heartbeats(self, pair: Heartbeats) -> PairHeartbeats:
-        role = ClientRole.HEARTBEATS_TARGET_ADMIN
-        target = ClusterClient(
-            self._config.cluster(pair.target),
-            client_id=client_id(pair.source, pair.target, pair.connector_name, role=role),
-            stopped=self._stop.is_set,
-        )
+        target = self._client(pair, pair.target, ClientRole.HEARTBEATS_TARGET_ADMIN)
         return PairHeartbeats(pair, target, self._problems, self._stop)

@@ -12,6 +12,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, OffsetReset, Receipt, TopicPartition
 from heliograph.plan.epoch import FlowView
+from heliograph.plan.internal_topics import offsets_of
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.schedule import tell_duration
 from heliograph.sync.internal_topics import ensure_internal_topic
@@ -89,8 +90,7 @@ class ObservedFlow:
             self._refresh()
         elif time.monotonic() >= self._next_loop_look:
             self._look_for_loops()
-        with self._lock:
-            return dict(self._problems)
+        return self.problems
 
     def take_change(self) -> str | None:
         """What has changed since this was last asked, in words."""
@@ -181,9 +181,7 @@ class ObservedFlow:
 
     def _require_offsets_topic(self) -> None:
         """Without it nobody would know where to resume: the flow cannot run."""
-        problem = ensure_internal_topic(
-            self._target, self.config.offsets_topic, option="offset.storage.replication.factor"
-        )
+        problem = ensure_internal_topic(self._target, offsets_of(self.config))
         if problem is not None:
             raise ClientError(problem)
 

@@ -14,7 +14,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.foreign_loops import find_foreign_loops, find_java_loops
 from heliograph.plan.loops import FilteredFlow, Refused, find_loops, may_loop
 from heliograph.policy.naming import DefaultReplicationPolicy
-from heliograph.sync.traces import foreign_flows, java_mirrors
+from heliograph.sync.traces import read_traces
 
 
 class LoopGuard:
@@ -32,7 +32,10 @@ class LoopGuard:
     def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
         """Take into account what stands on both clusters of a flow just now."""
         clusters = {flow.source: source, flow.target: target}
-        ids = {alias: client.refresh([]).cluster_id for alias, client in clusters.items()}
+        ids = {
+            alias: client.metadata.cluster_id or client.refresh([]).cluster_id
+            for alias, client in clusters.items()
+        }
         with self._lock:
             self._ids |= ids
             possible = may_loop(list(self._flows.values()), self._ids)
@@ -54,18 +57,17 @@ class LoopGuard:
     def _traced(
         self, flow: FlowConfig, source: ClusterClient, topics: frozenset[str]
     ) -> dict[str, str]:
-        own, now_ms = self._flows[flow.name], int(time.time() * 1000)
-        if any(
-            other.flow.name == f"{flow.target}->{flow.source}" for other in self._flows.values()
-        ):
+        if f"{flow.target}->{flow.source}" in self._flows:
             return {}  # the way back is this process's own, and `find_loops` knows it better
+        own, now_ms = self._flows[flow.name], int(time.time() * 1000)
+        traces = read_traces(source, flow.target)
         found = find_foreign_loops(
             own,
             self._ids.get(flow.source),
             self._ids.get(flow.target),
-            foreign_flows(source),
+            traces.flows,
             now_ms=now_ms,
             since_ms=self._since_ms,
             waiting=self._foreign.get(flow.name, {}).keys(),
         )
-        return found | find_java_loops(own, java_mirrors(source, flow.target), topics, now_ms)
+        return found | find_java_loops(own, traces.java, topics, now_ms)

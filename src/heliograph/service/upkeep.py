@@ -66,6 +66,7 @@ class Upkeep:
         self._progress = progress
         self._problems = problems
         self._config = flow.config
+        self._topic_filter = flow.config.topic_filter()
         self._missing = _left_to_upkeep(flow.config)
         self._clients = {
             (thread, alias): clients(flow.config, alias, role)
@@ -158,7 +159,7 @@ class Upkeep:
         problems = {}
         for placed in list(self._missing):
             client = self._clients["topics", placed.alias]
-            problem = ensure_internal_topic(client, placed.topic, option=placed.option)
+            problem = ensure_internal_topic(client, placed)
             if problem is None:
                 self._missing.remove(placed)
             else:
@@ -172,14 +173,7 @@ class Upkeep:
 
     def _sync_acls(self) -> Mapping[str, str]:
         source, target = self._both("topics")
-        return sync_acls(self._config, self._config.topic_filter(), source, target).problems
-
-    def _await_internal_topics(self) -> None:
-        """The other thread creates them at a start; without them there would be a false alarm."""
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while not self._topics_looked_at.wait(0.1):
-            if self._stop.is_set() or time.monotonic() > deadline:
-                return
+        return sync_acls(self._config, self._topic_filter, source, target).problems
 
     def _refresh_groups(self) -> Mapping[str, str]:
         assert self._checkpoints is not None
@@ -187,7 +181,8 @@ class Upkeep:
 
     def _emit(self) -> Mapping[str, str]:
         assert self._checkpoints is not None
-        self._await_internal_topics()
+        # The other thread creates internal topics at a start; to miss them would be a false alarm.
+        self._await(self._topics_looked_at.is_set, _PATIENCE_SECONDS)
         with self._lock:
             told, self._told = self._told, []
         for partition, stretches in told:
@@ -201,10 +196,8 @@ class Upkeep:
 
     def _tell_state(self) -> Mapping[str, str]:
         """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
-        deadline = time.monotonic() + _STATE_SECONDS
-        while not self._flow.observed:
-            if self._stop.wait(0.1) or time.monotonic() > deadline:
-                return {}
+        if not self._await(lambda: self._flow.observed, _STATE_SECONDS):
+            return {}
         return {**self._shared_partitions(), **self._write_state(RUNNING)}
 
     def _shared_partitions(self) -> Mapping[str, str]:
@@ -213,13 +206,11 @@ class Upkeep:
             TopicPartition(self._config.target_topic(topic), number)
             for topic, number in self._progress.shared_partitions(self._config.name)
         }
-        return {
-            str(
-                partition
-            ): f"{partition}: somebody else writes to it, too, so it is no copy of its "
-            "source any more; let only this mirror write to remote topics"
-            for partition in remote
-        }
+        sentence = (
+            "somebody else writes to it, too, so it is no copy of its source any more; let only this "
+            "mirror write to remote topics"
+        )
+        return {str(partition): f"{partition}: {sentence}" for partition in remote}
 
     def _write_state(self, state: str) -> Mapping[str, str]:
         name = self._config.name
@@ -232,6 +223,14 @@ class Upkeep:
             problems=problems,
             now_ms=int(time.time() * 1000),
         )
+
+    def _await(self, ready: Callable[[], bool], seconds: float) -> bool:
+        """Whether something that another thread brings about came before the stop, and in time."""
+        deadline = time.monotonic() + seconds
+        while not ready():
+            if self._stop.wait(0.1) or time.monotonic() > deadline:
+                return False
+        return True
 
     def _both(self, thread: str) -> tuple[ClusterClient, ClusterClient]:
         source, target = self._config.source, self._config.target

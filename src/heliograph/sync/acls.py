@@ -12,13 +12,13 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import TopicAcl, plan_acls
 from heliograph.policy.topic_filter import TopicFilter
+from heliograph.wire import error_codes
 
 log = logging.getLogger(__name__)
 
 #: The subject of problems that concern ACLs as a whole.
 ALL_ACLS = "topic ACLs"
 
-_CLUSTER_AUTHORIZATION_FAILED = 31
 _SECURITY_DISABLED = 54
 
 
@@ -48,7 +48,7 @@ def sync_acls(
         (
             e
             for e in failed.values()
-            if e.code in (_CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED)
+            if e.code in (error_codes.CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED)
         ),
         None,
     ):
@@ -72,7 +72,7 @@ def observe_acls(
         on_target = describe_topic_acls(target)
     except BrokerError as error:
         # MM2 never asks the target: whoever may create ACLs but not list them gets them all, each time.
-        if error.code != _CLUSTER_AUTHORIZATION_FAILED:
+        if error.code != error_codes.CLUSTER_AUTHORIZATION_FAILED:
             return AclDifferences(missing=(), problems=_given_up(error, "target", "DESCRIBE"))
         on_target = []
     missing = plan_acls(
@@ -92,7 +92,7 @@ def _given_up(error: BrokerError, cluster: str, right: str) -> dict[str, str]:
             "will take place. Consider disabling topic ACL syncing by setting sync.topic.acls.enabled "
             "to 'false'."
         )
-    elif error.code == _CLUSTER_AUTHORIZATION_FAILED:
+    elif error.code == error_codes.CLUSTER_AUTHORIZATION_FAILED:
         sentence = (
             f"{error}; grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
         )

@@ -17,6 +17,7 @@ from heliograph.mm2.connect_offsets import (
 )
 from heliograph.mm2.malformed import Malformed
 from heliograph.model import TopicPartition
+from heliograph.plan.internal_topics import checkpoints_of
 from heliograph.records.decode import Record
 from heliograph.sync.internal_topics import ensure_internal_topic
 
@@ -31,6 +32,7 @@ class CheckpointLog:
 
     def __init__(self, flow: FlowConfig, config: Checkpoints, target: ClusterClient) -> None:
         self.topic = config.topic
+        self._placed = checkpoints_of(flow, config)
         self.malformed = 0
         self._connector_name = config.connector_name
         self._target = target
@@ -39,8 +41,7 @@ class CheckpointLog:
 
     def ensure(self) -> str | None:
         """Make the topic usable; a sentence says why that is not possible."""
-        option = "checkpoints.topic.replication.factor"
-        return ensure_internal_topic(self._target, self.topic, option=option)
+        return ensure_internal_topic(self._target, self._placed)
 
     def load(self) -> CheckpointsByGroup:
         """The newest of every group and partition; none if there is no such topic."""

@@ -11,15 +11,17 @@ from heliograph.client.topic_configs import alter_topic_configs, describe_topic_
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import ConfigChange, ConfigEntry, plan_configs
+from heliograph.wire import error_codes
 
 log = logging.getLogger(__name__)
 
-_UNKNOWN_TOPIC = 3
 _REMEDIES = {
-    29: "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
-    "or set sync.topic.configs.enabled=false",
-    40: "keep the setting out with config.properties.exclude",
-    44: "keep the setting out with config.properties.exclude",
+    error_codes.TOPIC_AUTHORIZATION_FAILED: (
+        "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
+        "or set sync.topic.configs.enabled=false"
+    ),
+    error_codes.INVALID_CONFIG: "keep the setting out with config.properties.exclude",
+    error_codes.POLICY_VIOLATION: "keep the setting out with config.properties.exclude",
 }
 
 
@@ -82,7 +84,11 @@ def observe_configs(
 
 
 def _sentences(errors: Mapping[str, BrokerError]) -> dict[str, str]:
-    return {t: _sentence(e) for t, e in errors.items() if e.code != _UNKNOWN_TOPIC}
+    return {
+        t: _sentence(e)
+        for t, e in errors.items()
+        if e.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION
+    }
 
 
 def _sentence(error: BrokerError) -> str:

@@ -42,7 +42,7 @@ class HeartbeatSync:
     def _ensure_topics(self) -> dict[str, str]:
         problems = {}
         for placed in heartbeat_topics(self._config):
-            problem = ensure_internal_topic(self._target, placed.topic, option=placed.option)
+            problem = ensure_internal_topic(self._target, placed)
             if problem is not None:
                 problems[placed.topic.name] = problem
         return problems

@@ -14,37 +14,33 @@ from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
+from heliograph.plan.internal_topics import PlacedTopic
+from heliograph.wire import error_codes
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-_TOPIC_AUTHORIZATION_FAILED = 29
-_CLUSTER_AUTHORIZATION_FAILED = 31
 _UNSUPPORTED_VERSION = 35
-_POLICY_VIOLATION = 44
 #: Somebody else has to create the topic then, and may have done so where we cannot see it.
 _NOT_ALLOWED = frozenset(
     {
-        _TOPIC_AUTHORIZATION_FAILED,
-        _CLUSTER_AUTHORIZATION_FAILED,
+        error_codes.TOPIC_AUTHORIZATION_FAILED,
+        error_codes.CLUSTER_AUTHORIZATION_FAILED,
         _UNSUPPORTED_VERSION,
-        _POLICY_VIOLATION,
+        error_codes.POLICY_VIOLATION,
     }
 )
-_INVALID_REPLICATION_FACTOR = 38
 _PATIENCE_SECONDS = 10.0
 
 
-def ensure_internal_topic(
-    cluster: ClusterClient, topic: InternalTopic, *, option: str
-) -> str | None:
-    """Make the topic usable; a sentence says why that is not possible, None that it is.
+def ensure_internal_topic(cluster: ClusterClient, placed: PlacedTopic) -> str | None:
+    """Make the topic usable on its cluster; a sentence says why that is not possible, None that it is.
 
-    `option` is the setting of its replication factor, to be named where it is what stands in the way.
     Raises ClientError when the cluster cannot be reached or is not ready; trying again helps then.
     """
+    topic = placed.topic
     if not _is_there(cluster, topic):
-        problem = _create(cluster, topic, option)
+        problem = _create(cluster, topic, placed.option)
         if problem is not None:
             return problem
     _look_it_over(cluster, topic)
@@ -66,7 +62,8 @@ def _create(cluster: ClusterClient, topic: InternalTopic, option: str) -> str | 
     backoff, deadline = Backoff(), time.monotonic() + _PATIENCE_SECONDS
     while not _is_there(cluster, topic):  # brokers hear of it a moment after their controller
         if time.monotonic() > deadline:
-            raise broker_error(3, f"{cluster.config.alias}: {topic.name}, which was just created")
+            subject = f"{cluster.config.alias}: {topic.name}, which was just created"
+            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, subject)
         time.sleep(backoff.next())
     log.info("%s: created %s", cluster.config.alias, topic.name)
     return None
@@ -113,7 +110,7 @@ def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
 
 
 def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
-    if error.code == _INVALID_REPLICATION_FACTOR:
+    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
         return f"set {option} (now {topic.replication_factor}) to what its brokers allow"
     return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
 

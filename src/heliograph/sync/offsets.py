@@ -9,7 +9,8 @@ from heliograph.client.admin import EARLIEST, LATEST, list_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.compacted_log import read_compacted
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.connect_offsets import MalformedOffset, SourceOffset, read_source_offset
+from heliograph.mm2.connect_offsets import SourceOffset, read_source_offset
+from heliograph.mm2.malformed import Malformed
 from heliograph.model import IsolationLevel, OffsetReset, TopicPartition
 
 log = logging.getLogger(__name__)
@@ -21,7 +22,7 @@ def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicParti
     malformed = 0
     for key, value in read_compacted(target, flow.offsets_topic.name).items():
         offset = read_source_offset(key, value)
-        if isinstance(offset, MalformedOffset):
+        if isinstance(offset, Malformed):
             malformed += 1
             log.warning("%s: a record is passed over: %s", flow.offsets_topic.name, offset.reason)
         elif (

@@ -35,6 +35,10 @@ class StateSync:
         self._placed = state_of(flow)
         self._ready = False
         self._writer = RecordWriter(target, self._placed.topic.name)
+        # A filter of the user's own cannot be told; others are to reckon with anything.
+        known = isinstance(flow.topic_filter(), DefaultTopicFilter)
+        self._topics = flow.topics if known else (".*",)
+        self._topics_exclude = flow.topics_exclude if known else ()
         self._written: dict[bytes, bytes] = {}
         self._seen: dict[tuple[str, int], Receipt] = {}
         #: What was told last, in short, and when.
@@ -75,8 +79,7 @@ class StateSync:
     def _ensure_topic(self) -> str | None:
         problem = None
         if not self._ready:
-            topic, option = self._placed.topic, self._placed.option
-            problem = ensure_internal_topic(self._target, topic, option=option)
+            problem = ensure_internal_topic(self._target, self._placed)
             self._ready = problem is None
         return problem
 
@@ -85,7 +88,6 @@ class StateSync:
     ) -> FlowStatus:
         if self._source.metadata.cluster_id is None:
             self._source.refresh([])
-        known_filter = isinstance(self._flow.topic_filter(), DefaultTopicFilter)
         return FlowStatus(
             flow=self._flow.name,
             source=self._flow.source,
@@ -97,8 +99,8 @@ class StateSync:
             at_ms=now_ms,
             since_ms=self._since_ms,
             refused=refused,
-            topics=self._flow.topics if known_filter else (".*",),
-            topics_exclude=self._flow.topics_exclude if known_filter else (),
+            topics=self._topics,
+            topics_exclude=self._topics_exclude,
             problems=problems,
         )
 

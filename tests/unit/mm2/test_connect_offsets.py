@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from heliograph.mm2.connect_offsets import (
     UNUSED_OFFSET_VALUE,
-    MalformedOffset,
     OtherOffset,
     SourceOffset,
     checkpoint_offset_key,
@@ -16,6 +15,7 @@ from heliograph.mm2.connect_offsets import (
     source_offset_key,
     source_offset_value,
 )
+from heliograph.mm2.malformed import Malformed
 
 KEY = b'["MirrorSourceConnector",{"cluster":"primary","partition":0,"topic":"test-topic-1"}]'
 CHECKPOINT_KEY = (
@@ -113,7 +113,7 @@ def test_a_malformed_record_says_why_and_does_not_raise(
 ) -> None:
     stored = read_source_offset(key, value)
 
-    assert isinstance(stored, MalformedOffset)
+    assert isinstance(stored, Malformed)
     assert reason in stored.reason
 
 

@@ -11,10 +11,11 @@ from scripted import ScriptedCluster, reply
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
+from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
 
 TOPIC = InternalTopic(name="topic", partitions=1, replication_factor=3)
-OPTION = "some.topic.replication.factor"
+PLACED = PlacedTopic(topic=TOPIC, alias="b", option="some.topic.replication.factor")
 
 
 class Target(ScriptedCluster):
@@ -38,7 +39,7 @@ def _configs(_: Any) -> Any:
 
 
 def ensure(target: ScriptedCluster) -> str | None:
-    return ensure_internal_topic(cast(ClusterClient, target), TOPIC, option=OPTION)
+    return ensure_internal_topic(cast(ClusterClient, target), PLACED)
 
 
 def test_it_is_created_compacted() -> None:
@@ -92,7 +93,7 @@ def test_a_replication_factor_that_is_refused_names_its_option() -> None:
     problem = ensure(Target(38, appears=False))
 
     assert problem is not None
-    assert problem.endswith(f"set {OPTION} (now 3) to what its brokers allow")
+    assert problem.endswith(f"set {PLACED.option} (now 3) to what its brokers allow")
 
 
 def test_a_cluster_that_takes_too_long_is_worth_another_try() -> None:

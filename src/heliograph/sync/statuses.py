@@ -1,0 +1,41 @@
+"""What services have said in a state topic: where their flows and partitions stand."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.compacted_log import read_compacted
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.state_records import FlowStatus, PartitionStatus, read_state
+from heliograph.model import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statuses:
+    """The last word on each flow, and, by flow and source partition, on each partition."""
+
+    flows: Mapping[str, FlowStatus] = field(default_factory=dict)
+    partitions: Mapping[str, Mapping[TopicPartition, PartitionStatus]] = field(default_factory=dict)
+
+
+def read_statuses(cluster: ClusterClient, topic: str) -> Statuses:
+    """None if there is no such topic."""
+    flows: dict[str, FlowStatus] = {}
+    partitions: dict[str, dict[TopicPartition, PartitionStatus]] = {}
+    malformed = 0
+    for key, value in read_compacted(cluster, topic).items():
+        state = read_state(key, value)
+        malformed += isinstance(state, Malformed)
+        if isinstance(state, FlowStatus):
+            flows[state.flow] = state
+        elif isinstance(state, PartitionStatus):
+            its = partitions.setdefault(state.flow, {})
+            its[TopicPartition(state.topic, state.partition)] = state
+    if malformed:
+        log.warning("%s: %d records could not be understood", topic, malformed)
+    return Statuses(flows=flows, partitions=partitions)
