@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mirroring import Flow, new_alias
+from grouping import client
+from handmade import HandMade
+from mirroring import TARGET, Flow, new_alias
 
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.pipeline.session import LocalSpark
@@ -67,3 +69,17 @@ def flow(
     """A flow from source to target whose alias, and so whose topics, no other test has."""
     alias = new_alias(request.node.originalname)
     return Flow(alias, source_cluster, target_cluster, spark, tmp_path)
+
+
+@pytest.fixture
+def made(
+    request: pytest.FixtureRequest,
+    source_cluster: Cluster,
+    target_cluster: Cluster,
+    tmp_path: Path,
+) -> Iterator[HandMade]:
+    """A flow of a test that runs no mirror, and clients of both clusters."""
+    alias = new_alias(request.node.originalname)
+    flow = Flow(alias, source_cluster, target_cluster, None, tmp_path)  # type: ignore[arg-type]
+    with client(source_cluster, alias) as source, client(target_cluster, TARGET) as target:
+        yield HandMade(flow, source, target)

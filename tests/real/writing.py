@@ -21,6 +21,15 @@ from confluent_kafka.admin import (
 from heliograph.embedded import Cluster
 
 _SECONDS = 30
+#: Of a topic whose log is compacted soon and often.
+COMPACTED = {
+    "cleanup.policy": "compact",
+    "segment.ms": "50",
+    "min.cleanable.dirty.ratio": "0.001",
+    "min.compaction.lag.ms": "0",
+    "delete.retention.ms": "0",
+}
+
 Headers = Sequence[tuple[str, bytes | None]]
 
 
@@ -155,6 +164,19 @@ def write(cluster: Cluster, topic: str, *batches: Iterable[New], codec: str = "n
     writer = Writer(cluster, topic, codec=codec)
     for batch in batches:
         writer.batch(batch)
+
+
+def interleave(first: Writer, second: Writer, start: int = 0) -> None:
+    """Two transactions side by side, of which one is aborted, four times over."""
+    for round_ in range(start, start + 400, 100):
+        first.begin()
+        second.begin()
+        first.batch(numbered(range(round_, round_ + 10)))
+        second.batch(numbered(range(round_ + 10, round_ + 20)))
+        first.batch(numbered(range(round_ + 20, round_ + 30)))
+        (first.commit if round_ % 200 else first.abort)()
+        second.batch(numbered(range(round_ + 30, round_ + 40)))
+        (second.abort if round_ % 200 else second.commit)()
 
 
 def numbered(numbers: Iterable[int], *, partition: int = 0, padding: int = 0) -> list[New]:

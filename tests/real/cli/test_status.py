@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from grouping import client, commit, member
 from handmade import HandMade
-from mirroring import TARGET, Flow, new_alias
+from mirroring import Flow, new_alias
 from waiting import eventually
 from writing import New, Writer, numbered, write
 
@@ -109,19 +109,6 @@ def test_a_mirror_is_well_while_it_runs_and_not_when_it_has_stopped(flow: Flow) 
     late = next(line for line in lines if line[:2] == [topic, "0"])
     assert late[2:7] == ["0", "61", "60", "60", "1"]
     assert 90 <= int(late[7]) < 120  # seconds that the record waits
-
-
-@pytest.fixture
-def made(
-    request: pytest.FixtureRequest,
-    source_cluster: Cluster,
-    target_cluster: Cluster,
-    tmp_path: Path,
-) -> Iterator[HandMade]:
-    alias = new_alias(request.node.originalname)
-    flow = Flow(alias, source_cluster, target_cluster, None, tmp_path)  # type: ignore[arg-type]
-    with client(source_cluster, alias) as source, client(target_cluster, TARGET) as target:
-        yield HandMade(flow, source, target)
 
 
 def store_offset(made: HandMade, partition: int, offset: int) -> None:

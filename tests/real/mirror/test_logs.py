@@ -8,20 +8,20 @@ import pytest
 from mirroring import Flow
 from reading import Read, offsets, read_all
 from waiting import eventually
-from writing import New, Writer, create_topics, delete_records, numbered, set_topic_config, write
+from writing import (
+    COMPACTED,
+    New,
+    Writer,
+    create_topics,
+    delete_records,
+    numbered,
+    set_topic_config,
+    write,
+)
 
 
 def has_holes(records: list[Read]) -> bool:
     return any(after.offset > before.offset + 1 for before, after in pairwise(records))
-
-
-COMPACTED = {
-    "cleanup.policy": "compact",
-    "segment.ms": "50",
-    "min.cleanable.dirty.ratio": "0.001",
-    "min.compaction.lag.ms": "0",
-    "delete.retention.ms": "0",
-}
 
 
 @pytest.mark.parametrize("codec", ["none", "lz4"])

@@ -7,20 +7,23 @@ from itertools import pairwise
 from mirroring import Flow, Running
 from reading import Read, offsets, read_all
 from waiting import eventually
-from writing import New, Writer, create_topics, delete_records, numbered, set_topic_config, write
+from writing import (
+    COMPACTED,
+    New,
+    Writer,
+    create_topics,
+    delete_records,
+    interleave,
+    numbered,
+    set_topic_config,
+    write,
+)
 
 from heliograph.mm2.chunks import load_stretches
 from heliograph.mm2.state_records import state_topic
 from heliograph.mm2.stretches import Stretches
 from heliograph.model import TopicPartition
 
-COMPACTED = {
-    "cleanup.policy": "compact",
-    "segment.ms": "50",
-    "min.cleanable.dirty.ratio": "0.001",
-    "min.compaction.lag.ms": "0",
-    "delete.retention.ms": "0",
-}
 COMMITTED = {"consumer_isolation_level": "read_committed"}
 
 
@@ -68,20 +71,9 @@ def test_markers_and_aborted_records_are_holes_that_translate_exactly(flow: Flow
     first = Writer(flow.source, topic, transactional=f"{flow.alias}-1", codec="lz4")
     second = Writer(flow.source, topic, transactional=f"{flow.alias}-2")
 
-    def transactions(start: int) -> None:
-        for round_ in range(start, start + 400, 100):
-            first.begin()
-            second.begin()
-            first.batch(numbered(range(round_, round_ + 10)))
-            second.batch(numbered(range(round_ + 10, round_ + 20)))
-            first.batch(numbered(range(round_ + 20, round_ + 30)))
-            (first.commit if round_ % 200 else first.abort)()
-            second.batch(numbered(range(round_ + 30, round_ + 40)))
-            (second.abort if round_ % 200 else second.commit)()
-
-    transactions(0)
+    interleave(first, second)
     flow.mirror_once(**COMMITTED)
-    transactions(1000)
+    interleave(first, second, 1000)
     flow.mirror_once(**COMMITTED)
 
     assert_exact(flow, topic, stored_stretches(flow, topic))

@@ -6,22 +6,14 @@ import pytest
 from mirroring import Flow
 from reading import read_all
 from waiting import eventually
-from writing import Writer, numbered
+from writing import Writer, interleave, numbered
 
 
 def write_interleaved(flow: Flow, topic: str) -> None:
     """Two transactions side by side, of which one is aborted, several times over; then a plain batch."""
     first = Writer(flow.source, topic, transactional=f"{flow.alias}-1", codec="lz4")
     second = Writer(flow.source, topic, transactional=f"{flow.alias}-2")
-    for round_ in range(0, 400, 100):
-        first.begin()
-        second.begin()
-        first.batch(numbered(range(round_, round_ + 10)))
-        second.batch(numbered(range(round_ + 10, round_ + 20)))
-        first.batch(numbered(range(round_ + 20, round_ + 30)))
-        (first.commit if round_ % 200 else first.abort)()
-        second.batch(numbered(range(round_ + 30, round_ + 40)))
-        (second.abort if round_ % 200 else second.commit)()
+    interleave(first, second)
     Writer(flow.source, topic).batch(numbered(range(1000, 1010)))
 
 

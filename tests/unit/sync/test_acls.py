@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from scripted import ScriptedCluster, reply
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.config.mm2_properties import load
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import AclOperation, AclPermission, PatternType
 from heliograph.sync.acls import ALL_ACLS, AclChanges, sync_acls
-
-
-@pytest.fixture
-def flow(tmp_path: Any) -> FlowConfig:
-    path = tmp_path / "mm2.properties"
-    path.write_text(
-        "clusters = a, b\na.bootstrap.servers = x:1\nb.bootstrap.servers = y:1\na->b.enabled = true\n"
-    )
-    return load(path).flows[0]
 
 
 def cluster(*, describe: int = 0, create: int = 0) -> ScriptedCluster:

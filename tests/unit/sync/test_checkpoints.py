@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
-import pytest
 from scripted import ScriptedCluster, reply
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.config.mm2_properties import load
 from heliograph.sync.checkpoints import CheckpointSync
 
 NOT_AUTHORIZED = 29
-
-
-@pytest.fixture
-def flow(tmp_path: Any) -> FlowConfig:
-    path = tmp_path / "mm2.properties"
-    path.write_text(
-        "clusters = a, b\na.bootstrap.servers = x:1\nb.bootstrap.servers = y:1\na->b.enabled = true\n"
-    )
-    return load(path).flows[0]
 
 
 def checkpoint_sync(

@@ -9,21 +9,11 @@ from scripted import ScriptedCluster, reply
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.config.mm2_properties import load
 from heliograph.plan.configs import ConfigChange, ConfigSource
 from heliograph.sync.configs import ConfigChanges, sync_configs
 
 TOPICS = {"orders": "a.orders", "refunds": "a.refunds"}
 NOT_AUTHORIZED, INVALID_CONFIG, POLICY_VIOLATION = 29, 40, 44
-
-
-@pytest.fixture
-def flow(tmp_path: Any) -> FlowConfig:
-    path = tmp_path / "mm2.properties"
-    path.write_text(
-        "clusters = a, b\na.bootstrap.servers = x:1\nb.bootstrap.servers = y:1\na->b.enabled = true\n"
-    )
-    return load(path).flows[0]
 
 
 class Topics(ScriptedCluster):
