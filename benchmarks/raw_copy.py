@@ -29,10 +29,11 @@ def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> Non
     """Runs one Link to the end of its leases; exits with 1 if one of them is not done."""
     logging.basicConfig(level=logging.INFO)
     source, target = _clients(mirror, flow)
-    link = Link(flow, leases, source=source, target=target, stopped=lambda: False)
+    _, looker = _clients(mirror, flow)
+    link = Link(flow, leases, source=source, target=target, looker=looker, stopped=lambda: False)
     link.run()
-    source.close()
-    target.close()
+    for client in (source, target, looker):
+        client.close()
     failed = [each for each in link.receipts() if each.state is not PartitionState.DONE]
     for receipt in failed:
         logging.error("not done: %s", receipt)

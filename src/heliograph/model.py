@@ -31,6 +31,26 @@ class Stretch(NamedTuple):
         return self.upstream + self.count
 
 
+class ProducerIdentity(NamedTuple):
+    producer_id: int
+    epoch: int
+
+
+class Trail(NamedTuple):
+    """Where a remote partition's writer stood: the next record mirrored, at or after `upstream`, goes to
+    `downstream` (-1: not known) with the number `sequence` of producer `identity`.
+
+    `stored` are the positions last given to the offsets topic, two at most, -1 for none: by them a
+    successor tells whether anybody else has changed the stored offset since.
+    """
+
+    upstream: int
+    downstream: int
+    sequence: int
+    identity: ProducerIdentity
+    stored: tuple[int, ...] = ()
+
+
 class AbortedTransaction(NamedTuple):
     """As a fetch under read_committed reports it: this producer's data from here on was aborted."""
 
@@ -124,7 +144,8 @@ class Lease:
     """The right and duty of one task to copy one partition during one epoch.
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
-    `stored` says whether the offsets topic knows of `start`, or need not.
+    `stored` says whether the offsets topic knows of `start`, or need not. With a `trail`, `start` is its
+    upstream offset, and records from there on may be on the target already.
     """
 
     flow: str
@@ -134,6 +155,7 @@ class Lease:
     start: int
     end: int | None = None
     stored: bool = True
+    trail: Trail | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,8 +165,9 @@ class Receipt:
     `source_end` is the source's high watermark (last stable offset under read_committed), -1 if unknown.
     `stored` says whether the offsets topic knows of `position`, or need not. `copied_ms` is when the target
     last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
-    the remote partition between ours. `stretches` are where records have landed since the receipt before:
-    to be appended to what is known.
+    the remote partition between ours; `doubts` how often nobody could tell what was there already, so that
+    records may stand twice. `trail` is there once the copy has ended. `stretches` are where records have
+    landed since the receipt before: to be appended to what is known.
     Tasks report receipts every second; the last one of an epoch is what `settle` works with.
     """
 
@@ -160,4 +183,6 @@ class Receipt:
     error: str | None = None
     copied_ms: int = -1
     foreign: int = 0
+    doubts: int = 0
+    trail: Trail | None = None
     stretches: tuple[Stretch, ...] = ()

@@ -10,7 +10,7 @@ from typing import Any
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
-from heliograph.model import IsolationLevel, TopicPartition
+from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.wire import messages
 
 EARLIEST = -2
@@ -20,12 +20,6 @@ _TIMEOUT_MS = 30_000
 _TOPIC_RESOURCE = 2
 _TOPIC_ALREADY_EXISTS = 36
 _INVALID_PARTITIONS = 37
-
-
-@dataclass(frozen=True, slots=True)
-class ProducerIdentity:
-    producer_id: int
-    epoch: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,8 @@ log = logging.getLogger(__name__)
 #: and links tell at most 50,000 at a time.
 _MAX_LINE = 16 << 20
 _MAX_LOG = 4096
-_NAMES = tuple(each.name for each in fields_of(Receipt))
+#: Not the trail: what an epoch leaves behind comes with its result.
+_NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
 
 class _ToDriver(logging.Handler):

@@ -9,6 +9,10 @@ that a partition never stands twice in a request. A batch keeps its sequence num
 the broker recognises what it already has (it remembers the last five batches of a producer, which is why
 at most five requests are under way on a connection).
 
+A lane that was given an identity of its own goes on with another writer's numbers: what that one's last
+requests still do, the broker sees the same numbers and takes them once. If it finds them out of order, the
+lane is dropped as if refused, for its owner to look at the target.
+
 The first batch that a producer id sends to a partition goes alone. A broker that does not know the
 producer yet takes whatever sequence comes first, so a second batch under way would be appended although
 the first was refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER.
@@ -22,12 +26,12 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
-from heliograph.client.admin import ProducerIdentity, init_producer_id
+from heliograph.client.admin import init_producer_id
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
 from heliograph.errors import BrokerError, ClientError, HeliographError
-from heliograph.model import TopicPartition
+from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
 from heliograph.wire import messages, produce
 
@@ -42,7 +46,7 @@ _REFRESH_SECONDS = 0.1
 _DUPLICATE_SEQUENCE_NUMBER = 46
 #: The broker does not know our sequence any more: OUT_OF_ORDER_SEQUENCE_NUMBER,
 #: INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, PRODUCER_FENCED.
-_IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
+IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
 
 
 @dataclass(slots=True, eq=False)
@@ -73,6 +77,7 @@ class Lane:
     scheduled: bool = False
     appended: int = 0
     next_sequence: int = 0
+    identity: ProducerIdentity | None = None  # its own; None: the one that lanes share
     introduced: bool = False  # whether the broker has appended a batch of our present producer id
     retry_at: float | None = None
     refusal: BrokerError | None = None
@@ -123,10 +128,14 @@ class Producer:
         self._waiting: list[Lane] = []
         self._refreshed = 0.0
 
+    def adopt(self, partition: TopicPartition, identity: ProducerIdentity, sequence: int) -> None:
+        """The lane's next record has this number of this producer; nothing of it may be under way."""
+        lane = self._lane(partition)
+        assert not lane.in_flight
+        lane.identity, lane.next_sequence, lane.introduced = identity, sequence, False
+
     def append(self, partition: TopicPartition, batch: Outgoing) -> None:
-        lane = self._lanes.get(partition)
-        if lane is None:
-            lane = self._lanes[partition] = Lane(partition)
+        lane = self._lane(partition)
         self.buffered_bytes += len(batch.data)
         lane.appended += 1
         batch.order = lane.appended
@@ -172,6 +181,12 @@ class Producer:
                     self.buffered_bytes -= len(batch.data)
             lane.queue = deque(batch for batch in lane.queue if batch.sequence is not None)
         self._schedule_all()
+
+    def _lane(self, partition: TopicPartition) -> Lane:
+        lane = self._lanes.get(partition)
+        if lane is None:
+            lane = self._lanes[partition] = Lane(partition)
+        return lane
 
     # ── sending ──────────────────────────────────────────────────────────────────────────────
 
@@ -233,13 +248,14 @@ class Producer:
 
     def _number(self, lane: Lane, batch: Outgoing) -> None:
         if batch.sequence is None:
-            assert self._identity is not None
+            identity = lane.identity or self._identity
+            assert identity is not None
             batch.sequence = lane.next_sequence
             lane.next_sequence = (lane.next_sequence + batch.record_count) % SEQUENCES
             rewrite(
                 batch.data,
-                producer_id=self._identity.producer_id,
-                producer_epoch=self._identity.epoch,
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
                 sequence=batch.sequence,
             )
 
@@ -283,7 +299,9 @@ class Producer:
             self._drop(lane)
 
     def _judge(self, lane: Lane, error: ClientError) -> None:
-        if isinstance(error, BrokerError) and error.code in _IDENTITY_ERRORS:
+        if isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS and lane.identity:
+            lane.refusal = error
+        elif isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS:
             log.warning("%s; taking a new producer id", error)
             self._identity_lost = True
             self._retry(lane, error)
@@ -350,7 +368,7 @@ class Producer:
     def _renew_identity(self) -> None:
         self._identity = init_producer_id(self.cluster)
         self._identity_lost = False
-        for lane in self._lanes.values():
+        for lane in (lane for lane in self._lanes.values() if lane.identity is None):
             lane.next_sequence = 0
             lane.introduced = False
             for batch in (*lane.failed, *lane.queue):

@@ -29,6 +29,7 @@ class InternalTopic:
     name: str
     partitions: int
     replication_factor: int
+    configs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

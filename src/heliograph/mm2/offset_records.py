@@ -23,18 +23,18 @@ def offset_batches(
     positions: Mapping[TopicPartition, int],
     partitions: int,
     timestamp: int,
-) -> Iterator[tuple[int, bytearray, int]]:
-    """(partition of the offsets topic, batch, record count) that store these positions.
+) -> Iterator[tuple[int, bytearray, list[TopicPartition]]]:
+    """(partition of the offsets topic, batch, whose positions it stores, a record each).
 
     A position is the next upstream offset to mirror; Connect stores the one before it, the last mirrored.
     """
-    by_partition: dict[int, list[Record]] = {}
-    for (topic, partition), position in positions.items():
-        key = source_offset_key(connector, cluster, topic, partition)
+    by_partition: dict[int, list[tuple[TopicPartition, Record]]] = {}
+    for source, position in positions.items():
+        key = source_offset_key(connector, cluster, *source)
         value = source_offset_value(position - 1)
         record = Record(offset=0, timestamp=timestamp, key=key, value=value, headers=())
-        by_partition.setdefault(murmur2_partition(key, partitions), []).append(record)
+        by_partition.setdefault(murmur2_partition(key, partitions), []).append((source, record))
     for number, records in by_partition.items():
         for start in range(0, len(records), _RECORDS_PER_BATCH):
-            chunk = records[start : start + _RECORDS_PER_BATCH]
-            yield number, encode(chunk), len(chunk)
+            sources, chunk = zip(*records[start : start + _RECORDS_PER_BATCH], strict=True)
+            yield number, encode(chunk), list(sources)

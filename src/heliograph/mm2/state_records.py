@@ -2,6 +2,7 @@
 
     key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the chunk
          ["partition","orders",0]         where a partition stands
+         ["trail","orders",0]             where its writer stands: what a successor resumes by
          ["flow","us->eu"]                who mirrors what to where
     value  JSON; of a chunk {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
@@ -18,7 +19,7 @@ from typing import Any
 
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.stretches import Stretch
-from heliograph.model import PartitionState, TopicPartition
+from heliograph.model import PartitionState, ProducerIdentity, TopicPartition, Trail
 
 CHUNK_STRETCHES = 1000
 #: `FlowStatus.state` of a flow whose service runs, or has ended in order.
@@ -77,6 +78,31 @@ class PartitionStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TrailRecord:
+    """The trail of one source partition in its remote topic; another topic's trail says nothing."""
+
+    topic_partition: TopicPartition
+    remote_topic: str
+    trail: Trail
+
+    def key(self) -> bytes:
+        return _json(["trail", *self.topic_partition])
+
+    def value(self) -> bytes:
+        upstream, downstream, sequence, identity, stored = self.trail
+        return _json(
+            {
+                "remote_topic": self.remote_topic,
+                "upstream": upstream,
+                "downstream": downstream,
+                "sequence": sequence,
+                "producer": identity,
+                "stored": stored,
+            }
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowStatus:
     """Who mirrors what to where, as of `at_ms`. Cluster ids are the brokers' own: they say where records
     come from whatever aliases people use. `topics` and `topics_exclude` are what the flow's topic filter was
@@ -124,15 +150,17 @@ def chunks_of(partition: TopicPartition, stretches: Sequence[Stretch]) -> list[C
 
 def read_state(
     key: bytes | None, value: bytes | None
-) -> Chunk | PartitionStatus | FlowStatus | Malformed | None:
-    """Never raises. None: a tombstone of a partition's or a flow's status."""
+) -> Chunk | PartitionStatus | TrailRecord | FlowStatus | Malformed | None:
+    """Never raises. None: a tombstone of a trail, or of a partition's or a flow's status."""
     try:
         return _read(_load("key", key), value)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
         return Malformed(f"{type(problem).__name__}: {problem}")
 
 
-def _read(key: Any, value: bytes | None) -> Chunk | PartitionStatus | FlowStatus | None:
+def _read(
+    key: Any, value: bytes | None
+) -> Chunk | PartitionStatus | TrailRecord | FlowStatus | None:
     match key:
         case ["stretches", str() as topic, int() as number, int() as first] if first >= 0:
             partition = _partition(topic, number)
@@ -147,6 +175,8 @@ def _read(key: Any, value: bytes | None) -> Chunk | PartitionStatus | FlowStatus
             known = _known(PartitionStatus, value)
             known["state"] = PartitionState(known["state"])
             return PartitionStatus(topic=topic, partition=number, **known)
+        case ["trail", str() as topic, int() as number]:
+            return None if value is None else _trail(_partition(topic, number), value)
         case ["flow", str() as flow]:
             if value is None:
                 return None
@@ -155,6 +185,24 @@ def _read(key: Any, value: bytes | None) -> Chunk | PartitionStatus | FlowStatus
             return FlowStatus(flow=flow, **known)
         case _:
             raise ValueError("key: not one of ours")
+
+
+def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
+    document = _load("value", value)
+    upstream, downstream, sequence = (
+        document[name] for name in ("upstream", "downstream", "sequence")
+    )
+    identity, stored = ProducerIdentity(*document["producer"]), tuple(document["stored"])
+    numbers = (upstream, downstream, sequence, *identity, *stored)
+    if not all(type(number) is int and number >= -1 for number in numbers):
+        raise ValueError(f"value: expected offsets and numbers, found {document}")
+    if not isinstance(document["remote_topic"], str):
+        raise ValueError(f"value: expected a topic, found {document['remote_topic']!r}")
+    return TrailRecord(
+        topic_partition=partition,
+        remote_topic=document["remote_topic"],
+        trail=Trail(upstream, downstream, sequence, identity, stored),
+    )
 
 
 def _known(kind: type[PartitionStatus | FlowStatus], value: bytes) -> dict[str, Any]:

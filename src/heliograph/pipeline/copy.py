@@ -21,8 +21,10 @@ from heliograph.pipeline.link import Link
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
+#: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
+_LOOK_SECONDS = 5.0
 
-#: This worker's clients, by flow and cluster. Only one task runs in a worker at a time.
+#: This worker's clients, by flow and purpose. Only one task runs in a worker at a time.
 _clients: dict[tuple[str, str], ClusterClient] = {}
 
 
@@ -82,23 +84,29 @@ class Copy:
         return Link(
             flow,
             leases,
-            source=self._client(flow, flow.source, consumer, stop),
-            target=self._client(flow, flow.target, producer, stop),
+            source=self._client(flow, "source", consumer, stop),
+            target=self._client(flow, "target", producer, stop),
+            looker=self._client(flow, "looker", f"{producer}-looker", stop, _LOOK_SECONDS),
             stopped=stop.is_set,
             patience_seconds=self.config.once_timeout_seconds,
         )
 
     def _client(
-        self, flow: FlowConfig, alias: str, client_id: str, stop: threading.Event
+        self,
+        flow: FlowConfig,
+        purpose: str,
+        client_id: str,
+        stop: threading.Event,
+        timeout: float = 30.0,
     ) -> ClusterClient:
-        config = self.config.cluster(alias)
-        client = _clients.get((flow.name, alias))
+        config = self.config.cluster(flow.source if purpose == "source" else flow.target)
+        client = _clients.get((flow.name, purpose))
         if client is not None and client.config != config:
             client.close()
             client = None
         if client is None:
-            client = ClusterClient(config, client_id=client_id)
-            _clients[flow.name, alias] = client
+            client = ClusterClient(config, client_id=client_id, timeout=timeout)
+            _clients[flow.name, purpose] = client
         client.stopped = stop.is_set
         return client
 

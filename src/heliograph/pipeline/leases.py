@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from heliograph.model import Lease, PartitionState, Receipt, Stretch
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, Stretch, Trail
 
 RECEIPTS = pa.schema(
     [
@@ -30,13 +30,15 @@ RECEIPTS = pa.schema(
         ("error", pa.string()),
         ("copied_ms", pa.int64()),
         ("foreign", pa.int64()),
+        ("doubts", pa.int64()),
+        ("trail", pa.string()),  # JSON
         ("stretches", pa.string()),  # JSON
     ]
 )
 RECEIPTS_DDL = (
     "flow string, topic string, partition int, position long, records long, bytes long, "
     "source_end long, stored boolean, state string, error string, copied_ms long, "
-    "foreign long, stretches string"
+    "foreign long, doubts long, trail string, stretches string"
 )
 
 
@@ -62,19 +64,30 @@ def write_bundle(bundle: Bundle) -> str:
 
 def read_bundle(text: str) -> Bundle:
     document = json.loads(text)
-    leases = tuple(Lease(**fields) for fields in document["leases"])
+    leases = tuple(
+        Lease(**{**fields, "trail": _read_trail(fields["trail"])}) for fields in document["leases"]
+    )
     return Bundle(epoch=document["epoch"], task=document["task"], leases=leases)
 
 
 def write_receipts(receipts: Sequence[Receipt]) -> Any:
     columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
-    columns["stretches"] = [json.dumps(receipt.stretches) for receipt in receipts]
+    for name in ("trail", "stretches"):
+        columns[name] = [json.dumps(column) for column in columns[name]]
     return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)
 
 
 def read_receipt(row: Any) -> Receipt:
     stretches = tuple(Stretch(*numbers) for numbers in json.loads(row.stretches))
-    return Receipt(**{**row.asDict(), "state": PartitionState(row.state), "stretches": stretches})
+    state, trail = PartitionState(row.state), _read_trail(json.loads(row.trail))
+    return Receipt(**{**row.asDict(), "state": state, "trail": trail, "stretches": stretches})
+
+
+def _read_trail(numbers: Any) -> Trail | None:
+    if numbers is None:
+        return None
+    upstream, downstream, sequence, identity, stored = numbers
+    return Trail(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored))
 
 
 class LeaseStream:

@@ -3,7 +3,7 @@
     source ──fetch──► select ──(repack)──► producer ──produce──► target
                         │ position                    │ acknowledged
                         ▼                             ▼
-                  next fetch            offsets, syncs, stretches, receipts
+                  next fetch       offsets, trails, syncs, stretches, receipts
 
 One thread, no Spark: a task runs a link per flow, and the benchmark's raw copy is this loop alone. A
 partition in trouble never stops the others: it waits with its cause in `state` and `error`.
@@ -20,12 +20,13 @@ from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
 from heliograph.client.poller import wait
-from heliograph.client.producer import Outgoing, Producer
+from heliograph.client.producer import IDENTITY_ERRORS, Outgoing, Producer
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import (
     BrokerError,
     ClientError,
 )
+from heliograph.mm2.state_records import state_topic
 from heliograph.model import (
     Lease,
     OffsetReset,
@@ -34,10 +35,14 @@ from heliograph.model import (
     Timestamps,
     TopicPartition,
 )
+from heliograph.pipeline.footing import Footing
 from heliograph.pipeline.forward import forward
 from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.side_writer import SideWriter
 from heliograph.pipeline.syncs import Syncs
+from heliograph.pipeline.trails import Trails
+from heliograph.records.batch import SEQUENCES
 from heliograph.wire.fetch import FetchedPartition, FetchLimits
 from heliograph.wire.messages import broker_error
 
@@ -64,6 +69,7 @@ class Link:
         *,
         source: ClusterClient,
         target: ClusterClient,
+        looker: ClusterClient,
         stopped: Callable[[], bool],
         patience_seconds: float = 60.0,
         limits: FetchLimits | None = None,
@@ -95,7 +101,22 @@ class Link:
             on_retry=self._on_retry,
         )
         self._offsets = OffsetStore(flow, self._producer)
-        self._syncs = Syncs(flow, self._copies.values(), source=source.config, target=target.config)
+        self._state = SideWriter(
+            target.config,
+            state_topic(flow.source),
+            client_id=f"{flow.name}|{flow.connector_name}|state-producer",
+            what=f"flow {flow.name}: trails and stretches",
+        )
+        self._syncs = Syncs(
+            flow,
+            self._copies.values(),
+            source=source.config,
+            target=target.config,
+            state=self._state,
+        )
+        self._trails = Trails(self._state)
+        self._footing = Footing(flow.name, looker, self._producer, self._trails)
+        self._unfounded = set(self._copies.values())  # not to be fetched before they have a footing
         self._pause: dict[ClusterClient, tuple[float, Backoff]] = {}
         self._next_flush = time.monotonic() + flow.offset_flush_interval_ms / 1000
         self._next_tick = 0.0
@@ -104,16 +125,19 @@ class Link:
 
     def run(self) -> None:
         """Copy until every lease is done or the epoch is stopped; then settle what is under way."""
+        self._state.start()
         self._syncs.start()
         try:
             self._reach(self._target, lambda: self._target.refresh(self._producer.topics))
-            for copy in self._copies.values():
-                self._resume(copy)
+            self._find_footing(time.monotonic())
             while not self._stopped() and not self._done:
                 self._step()
             self._finish()
         finally:
             self._syncs.close(_SIDE_SECONDS)
+            self._state.close(_SIDE_SECONDS)
+            for copy in self._copies.values():
+                copy.ended = True
 
     def receipts(self) -> list[Receipt]:
         """The state of every lease as of now, and where records have landed since the last call; safe to
@@ -136,17 +160,25 @@ class Link:
         """What looks at every partition: not with each answer, there may be thousands of both."""
         self._next_tick = now + _TICK_SECONDS
         self._done = self._finished()
+        self._find_footing(now)
         for copy in self._copies.values():
-            if copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding:
+            due = copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding
+            if due and copy not in self._unfounded:
                 self._rewind(copy)
         self._syncs.tick(now)
+        self._trails.tick(now, self._copies.values())
         if now >= self._next_flush:
             self._next_flush = now + self.flow.offset_flush_interval_ms / 1000
-            self._store()  # of the flush before, if its stretches are still not written
-            self._syncs.flush()
-            self._offsets.mark(self._copies.values())
-        if self._offsets.marked and self._syncs.written:
+            self._store()  # of the flush before, if its trails and stretches are still not written
+            self._mark()
+        if self._offsets.marked and self._state.settled:
             self._store()
+
+    def _mark(self) -> None:
+        """What is acknowledged now is to be stored, as soon as all that explains it is."""
+        self._syncs.flush()
+        self._offsets.mark(self._copies.values())
+        self._trails.write(self._copies.values())
 
     def _reach(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
         """Do something that needs a cluster; while it cannot be reached, wait longer and longer."""
@@ -179,11 +211,11 @@ class Link:
         # Not what is queued for the offsets topic: `stored` counts on it already.
         self._producer.abandon(self._by_target)
         self._drain()
-        self._syncs.flush()
-        self._offsets.mark(self._copies.values())
-        self._syncs.wait_written(_SIDE_SECONDS)
+        self._mark()
+        self._state.wait_idle(_SIDE_SECONDS)
         self._store()
         self._drain()
+        self._trails.write_now(self._copies.values(), _SIDE_SECONDS)
         if not self._producer.idle:
             log.error(
                 "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, "
@@ -224,12 +256,20 @@ class Link:
             self._forward(copy, answer)
 
     def _forward(self, copy: PartitionCopy, answer: FetchedPartition) -> None:
-        batches, position, failure = forward(
+        found = forward(
             copy,
             answer,
             append_time=self.flow.timestamps is Timestamps.READER,
             subject=f"{self.flow.name}: {copy.source}",
         )
+        if found.holes:
+            self._footing.doubt(copy, "compaction has been at it meanwhile")
+            self._look_again(copy)
+            return
+        for batch in found.there:
+            at = copy.skipped(batch.next_offset, batch.record_count)
+            self._syncs.landed(copy, batch, at)
+        batches, position, failure = found.batches, found.position, found.failure
         for batch in batches:
             copy.outstanding += 1
             self._producer.append(copy.target, batch)
@@ -280,6 +320,10 @@ class Link:
             position,
             self.flow.auto_offset_reset,
         )
+        if copy.skip:
+            self._footing.doubt(copy, str(error), position)
+            self._look_again(copy)
+            return
         copy.position = position
         if not copy.outstanding:
             copy.acked = position
@@ -289,10 +333,13 @@ class Link:
 
     def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
         copy = self._by_target.get(partition)
-        if copy is None:  # the offsets topic
+        if copy is None:
+            self._offsets.acknowledged(batch)
             return
         self._last_progress = time.monotonic()
         copy.acknowledge(batch.next_offset, batch.record_count, len(batch.data))
+        assert batch.sequence is not None
+        copy.sequence = (batch.sequence + batch.record_count) % SEQUENCES
         if base_offset != copy.downstream:
             self._on_elsewhere(copy, base_offset, batch.record_count)
         else:
@@ -331,7 +378,10 @@ class Link:
             log.error("flow %s: offsets cannot be stored: %s", self.flow.name, error)
             return
         copy.outstanding = 0
-        if error.code == _MESSAGE_TOO_LARGE and self._learn_max_bytes(copy):
+        if error.code in IDENTITY_ERRORS:
+            self._footing.lose(copy, f"{copy.source}: {error}")
+            self._look_again(copy)
+        elif error.code == _MESSAGE_TOO_LARGE and self._learn_max_bytes(copy):
             self._rewind(copy)
         else:
             self._fail(copy, f"{self.flow.name}: {copy.source}: {error}")
@@ -348,10 +398,25 @@ class Link:
 
     # ── one partition's fate ─────────────────────────────────────────────────────────────────
 
+    def _find_footing(self, now: float) -> None:
+        due = [copy for copy in self._unfounded if (copy.retry_at or 0.0) <= now]
+        if due:
+            self._reach(self._target, lambda: self._found(self._footing.find(due)))
+
+    def _found(self, copies: Iterable[PartitionCopy]) -> None:
+        for copy in copies:
+            self._unfounded.discard(copy)
+            self._resume(copy)
+
+    def _look_again(self, copy: PartitionCopy) -> None:
+        self._unfounded.add(copy)
+        self._fetcher.positions.pop(copy.source, None)
+
     def _resume(self, copy: PartitionCopy) -> None:
         """Fetch on from `position`, unless the lease is read to its end or the partition is in trouble."""
         end = copy.lease.end
-        if copy.state is PartitionState.FAILED or (end is not None and copy.position >= end):
+        unfit = copy.state is PartitionState.FAILED or copy in self._unfounded
+        if unfit or (end is not None and copy.position >= end):
             self._fetcher.positions.pop(copy.source, None)
         else:
             self._fetcher.positions[copy.source] = copy.position

@@ -26,11 +26,13 @@ class OffsetStore:
         self._flow = flow
         self._producer = producer
         self._marked: dict[PartitionCopy, int] = {}
+        self._sent: dict[Outgoing, list[tuple[PartitionCopy, int]]] = {}
 
     def mark(self, copies: Collection[PartitionCopy]) -> None:
         for copy in copies:
-            if copy.acked != copy.stored:
-                self._marked[copy] = copy.acked
+            # While records are skipped, the trail does not move: its successor would not know this offset.
+            if copy.acked != copy.stored and not copy.skip:
+                self._marked[copy] = copy.mark()
 
     @property
     def marked(self) -> bool:
@@ -47,14 +49,23 @@ class OffsetStore:
         if not partitions:
             log.warning("flow %s: %s is not known; offsets not stored", self._flow.name, topic)
             return
-        positions = {copy.source: position for copy, position in self._marked.items()}
+        by_source = {copy.source: (copy, position) for copy, position in self._marked.items()}
         now_ms = int(time.time() * 1000)
-        for number, batch, count in offset_batches(
-            self._flow.connector_name, self._flow.source, positions, partitions, now_ms
+        for number, batch, sources in offset_batches(
+            self._flow.connector_name,
+            self._flow.source,
+            {source: position for source, (_, position) in by_source.items()},
+            partitions,
+            now_ms,
         ):
-            self._producer.append(
-                TopicPartition(topic, number), Outgoing(memoryview(batch), count, -1, -1)
-            )
+            out = Outgoing(memoryview(batch), len(sources), -1, -1)
+            self._sent[out] = [by_source[source] for source in sources]
+            self._producer.append(TopicPartition(topic, number), out)
         for copy, position in self._marked.items():
             copy.stored = position
         self._marked = {}
+
+    def acknowledged(self, batch: Outgoing) -> None:
+        """The offsets topic has these for sure, and none that were stored before them."""
+        for copy, position in self._sent.pop(batch, ()):
+            copy.confirm(position)

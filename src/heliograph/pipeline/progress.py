@@ -7,17 +7,40 @@ from dataclasses import dataclass, field
 
 from heliograph.client.backoff import Backoff
 from heliograph.mm2.landing import Landing
-from heliograph.model import Lease, PartitionState, Receipt, Stretch, TopicPartition
+from heliograph.model import (
+    Lease,
+    PartitionState,
+    ProducerIdentity,
+    Receipt,
+    Stretch,
+    TopicPartition,
+    Trail,
+)
+
+#: Positions given to the offsets topic that a trail remembers: some may never have arrived there.
+_STORES = 4
 
 
 @dataclass(slots=True, eq=False)
 class PartitionCopy:
-    """`position` is the next upstream offset to fetch; everything below `acked` is on the target."""
+    """`position` is the next upstream offset to fetch; everything below `acked` is on the target.
+
+    Without an `identity` it has not been looked at the target yet. `base` is the trail that the copy goes on
+    from; the `skip` records that follow it are on the target, so they are read and dropped.
+    """
 
     lease: Lease
     position: int
     acked: int
     stored: int | None  # what the offsets topic knows
+    base: Trail | None = field(init=False)
+    stores: tuple[int, ...] = field(init=False)  # what the offsets topic may say
+    identity: ProducerIdentity | None = None
+    sequence: int = 0  # of the next record to be acknowledged
+    skip: int = 0
+    skipped_to: int = -1  # downstream offset of the next record to skip; -1 if not known
+    doubts: int = 0
+    astray: int = 0  # how often in a row its numbers were out of order
     outstanding: int = 0
     records: int = 0
     bytes: int = 0
@@ -28,9 +51,21 @@ class PartitionCopy:
     copied: float = 0.0  # seconds since 1970
     downstream: int = -1  # where the next batch will land if nobody else writes; -1 if not known
     foreign: int = 0  # records that somebody else has written between ours
+    ended: bool = False
     landing: Landing | None = None  # if anybody wants to know where records land
     retry_at: float | None = None
     backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5, most=30.0))
+
+    def __post_init__(self) -> None:
+        self.base = self.lease.trail
+        self.stores = (-1, self.lease.start) if self.base is None else self.base.stored
+
+    @property
+    def trail(self) -> Trail | None:
+        """What a successor may go on from."""
+        if self.identity is None or self.skip:
+            return self.base
+        return Trail(self.acked, self.downstream, self.sequence, self.identity, self.stores)
 
     @property
     def source(self) -> TopicPartition:
@@ -49,6 +84,16 @@ class PartitionCopy:
         """Whether a bounded lease has nothing more to do, be it well or badly."""
         return self.done or (self.state is PartitionState.FAILED and not self.outstanding)
 
+    def mark(self) -> int:
+        """The position that is to be stored now."""
+        self.stores = (*self.stores, self.acked)[-_STORES:]
+        return self.acked
+
+    def confirm(self, position: int) -> None:
+        """The offsets topic says this, or what was marked after it."""
+        if position in self.stores:
+            self.stores = self.stores[self.stores.index(position) :]
+
     def acknowledge(self, next_offset: int, records: int, size: int) -> None:
         self.outstanding -= 1
         self.records += records
@@ -59,6 +104,7 @@ class PartitionCopy:
         if self.state is not PartitionState.FAILED:
             self.state, self.error = PartitionState.RUNNING, None
         self.backoff.reset()
+        self.astray = 0
 
     def landed(self, base_offset: int, count: int) -> int:
         """How many records of others stand before a batch that was appended at `base_offset`."""
@@ -66,6 +112,15 @@ class PartitionCopy:
         self.foreign += others
         self.downstream = base_offset + count if base_offset >= 0 else -1
         return others
+
+    def skipped(self, next_offset: int, records: int) -> int:
+        """These are on the target already; at which offset is returned, -1 if nobody knows."""
+        self.skip -= records
+        self.acked = next_offset
+        at = self.skipped_to
+        if at >= 0:
+            self.skipped_to += records
+        return at
 
     def receipt(self, stretches: tuple[Stretch, ...] = ()) -> Receipt:
         return Receipt(
@@ -81,5 +136,7 @@ class PartitionCopy:
             error=None if self.done else self.error,
             copied_ms=int(self.copied * 1000) or -1,
             foreign=self.foreign,
+            doubts=self.doubts,
+            trail=self.trail if self.ended else None,
             stretches=stretches,
         )

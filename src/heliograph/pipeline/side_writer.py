@@ -70,6 +70,11 @@ class SideWriter(threading.Thread):
             self._condition.notify_all()
 
     @property
+    def settled(self) -> bool:
+        """Whether everything offered so far is written, or there is no hope just now."""
+        return self.idle or self.problem is not None
+
+    @property
     def idle(self) -> bool:
         """Whether everything offered so far is written."""
         return not self._waiting and not self._writing
@@ -86,14 +91,15 @@ class SideWriter(threading.Thread):
             log.warning("%s: %d were not written at the end of an epoch", self._what, left)
 
     def wait_idle(self, patience: float) -> None:
-        """As long as there is hope; without a rest from now on."""
+        """As long as there is hope; meanwhile without a rest."""
         deadline = time.monotonic() + patience
         with self._condition:
             self._hurried = True
             self._condition.notify_all()
             while not self.idle and self.problem is None and self.is_alive():
                 if not self._condition.wait(max(deadline - time.monotonic(), 0.0)):
-                    return
+                    break
+            self._hurried = False
 
     def run(self) -> None:
         try:

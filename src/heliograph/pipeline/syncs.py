@@ -19,7 +19,6 @@ from heliograph.client.producer import Outgoing
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.chunks import ChunkLog
 from heliograph.mm2.landing import Landing
-from heliograph.mm2.state_records import state_topic
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
 from heliograph.mm2.sync_policy import BURST, OffsetSyncPolicy
 from heliograph.model import ClusterConfig, Receipt, SyncsLocation, Translation
@@ -45,6 +44,7 @@ class Syncs:
         *,
         source: ClusterConfig,
         target: ClusterConfig,
+        state: SideWriter,
     ) -> None:
         self.lost = 0  # records whose place on the target is not known
         self._flow = flow
@@ -53,7 +53,8 @@ class Syncs:
         self._next_collect = 0.0
         self._policy: OffsetSyncPolicy | None = None
         self._syncs: SideWriter | None = None
-        self._state: SideWriter | None = None
+        self._state = state
+        self._exact = False
         self._chunks: dict[PartitionCopy, ChunkLog] = {}
         self._unreported: dict[PartitionCopy, Stretches] = {}
         if flow.offset_syncs is not None:
@@ -69,19 +70,14 @@ class Syncs:
         if flow.checkpoints is not None and flow.checkpoints.translation is Translation.EXACT:
             self._chunks = {copy: ChunkLog(copy.source) for copy in copies}
             self._unreported = {copy: Stretches() for copy in copies}
-            self._state = SideWriter(
-                target,
-                state_topic(flow.source),
-                client_id=f"{flow.name}|{flow.connector_name}|stretches-producer",
-                what=f"flow {flow.name}: stretches for exact translation",
-            )
-        if self._syncs is not None or self._state is not None:
+            self._exact = True
+        if self._syncs is not None or self._exact:
             for copy in copies:
                 copy.landing = Landing(copy.lease.start)
 
     def start(self) -> None:
-        for writer in self._writers():
-            writer.start()
+        if self._syncs is not None:
+            self._syncs.start()
 
     def landed(self, copy: PartitionCopy, batch: Outgoing, base_offset: int) -> None:
         """A batch that was repacked, or whose place the broker does not remember any more."""
@@ -108,7 +104,7 @@ class Syncs:
 
     def tick(self, now: float) -> None:
         """Send syncs that are due."""
-        if now >= self._next_collect and (self._syncs is not None or self._state is not None):
+        if now >= self._next_collect and (self._syncs is not None or self._exact):
             self._collect()
             took = time.monotonic() - now
             self._next_collect = now + max(took * _REST, _COLLECT_SECONDS)
@@ -119,26 +115,16 @@ class Syncs:
         if self._policy is not None:
             self._policy.promote()
             self._fire()
-        if self._state is not None:
+        if self._exact:
             self._state.offer(
                 (chunk.key(), chunk.value())
                 for chunks in self._chunks.values()
                 for chunk in chunks.take()
             )
 
-    @property
-    def written(self) -> bool:
-        """Whether offsets may be stored: the stretches below them are, or there is no hope just now."""
-        return self._state is None or self._state.idle or self._state.problem is not None
-
-    def wait_written(self, patience: float) -> None:
-        if self._state is not None:
-            self._state.wait_idle(patience)
-
     def close(self, patience: float) -> None:
-        deadline = time.monotonic() + patience
-        for writer in self._writers():
-            writer.close(max(deadline - time.monotonic(), 0.0))
+        if self._syncs is not None:
+            self._syncs.close(patience)
 
     def receipts(self) -> list[Receipt]:
         """Of all copies, each with the stretches that the receipt before did not have."""
@@ -150,9 +136,6 @@ class Syncs:
                 if len(stretches)
             }
         return [copy.receipt(told.get(copy, ())) for copy in self._copies]
-
-    def _writers(self) -> list[SideWriter]:
-        return [writer for writer in (self._syncs, self._state) if writer is not None]
 
     def _collect(self) -> None:
         with self._lock:
@@ -166,7 +149,7 @@ class Syncs:
     def _note(self, copy: PartitionCopy, stretch: Stretch) -> None:
         if self._policy is not None and stretch.downstream != LOST and stretch.count:
             self._policy.acknowledged(copy.source, *stretch)
-        if self._state is not None:
+        if self._exact:
             self._chunks[copy].append(stretch)
             self._unreported[copy].append(stretch)
 

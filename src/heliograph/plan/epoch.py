@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.model import Lease, TopicPartition
+from heliograph.model import Lease, TopicPartition, Trail
 from heliograph.plan.assignment import Assignable, assign, relief
 
 
@@ -17,7 +17,7 @@ class FlowView:
     `positions` are the next upstream offsets; a partition without one is left out until it has one.
     `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
     same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
-    position, though it should.
+    position, though it should. `trails`: where their writers stood, at or below the positions.
     """
 
     flow: FlowConfig
@@ -25,6 +25,7 @@ class FlowView:
     ends: Mapping[TopicPartition, int] | None = None
     loads: Mapping[TopicPartition, float] = field(default_factory=dict)
     unstored: frozenset[TopicPartition] = frozenset()
+    trails: Mapping[TopicPartition, Trail] = field(default_factory=dict)
 
 
 def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
@@ -51,18 +52,20 @@ def _key(lease: Lease) -> _Key:
 
 
 def _leases(view: FlowView) -> Iterator[Lease]:
-    for partition, start in sorted(view.positions.items()):
+    for partition, position in sorted(view.positions.items()):
         end = view.ends.get(partition) if view.ends is not None else None
-        if view.ends is not None and (end is None or start >= end):
+        if view.ends is not None and (end is None or position >= end):
             continue
+        trail = view.trails.get(partition)
         yield Lease(
             flow=view.flow.name,
             topic=partition.topic,
             partition=partition.partition,
             target_topic=view.flow.target_topic(partition.topic),
-            start=start,
+            start=position if trail is None else trail.upstream,
             end=end,
             stored=partition not in view.unstored,
+            trail=trail,
         )
 
 

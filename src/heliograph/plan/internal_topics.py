@@ -8,6 +8,9 @@ from heliograph.config.mirror_config import Checkpoints, FlowConfig, Heartbeats,
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import SyncsLocation
 
+#: Trails are written every second and read at every start: small segments are soon compacted.
+_QUICK_TO_READ = (("segment.bytes", str(4 << 20)), ("min.cleanable.dirty.ratio", "0.1"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedTopic:
@@ -50,6 +53,7 @@ def state_of(flow: FlowConfig) -> PlacedTopic:
         name=state_topic(flow.source),
         partitions=1,
         replication_factor=flow.offsets_topic.replication_factor,
+        configs=_QUICK_TO_READ,
     )
     return _placed(topic, flow.target, "offset.storage")
 

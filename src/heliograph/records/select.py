@@ -27,18 +27,23 @@ from heliograph.records.batch import (
 
 
 class Selected(NamedTuple):
-    """A batch to forward. `next_offset` is where the source position stands once it is on the target."""
+    """A batch to forward. `next_offset` is where the source position stands once it is on the target.
+    `holes`: records of it, or of what stood right before it, are gone (compaction)."""
 
     data: memoryview
     first_offset: int
     next_offset: int
     record_count: int
     repack: bool
+    holes: bool = False
 
 
 class Selection(NamedTuple):
+    """`holes`: compaction has been at what follows the last batch, up to `position`."""
+
     batches: list[Selected]
     position: int
+    holes: bool = False
 
 
 def select(
@@ -57,9 +62,11 @@ def select(
     """
     batches: list[Selected] = []
     transactions = _Transactions(aborted)
+    holes = False
     for data in split(records):
         if data[MAGIC_AT] < 2:
             selected, after = _legacy(data, position)
+            holes = True  # nobody can tell: old formats do not say where a batch begins
         else:
             header = read_header(data)
             after = header.last_offset + 1
@@ -68,14 +75,16 @@ def select(
             if end is not None and header.base_offset >= end:
                 break
             check_crc(data, header)
+            holes = holes or header.base_offset > position or _thinned(header)
             dropped = transactions.drops(data, header) or header.record_count == 0
             selected = None if dropped else _magic2(data, header, position, end, append_time)
         if selected is not None:
-            batches.append(selected)
+            batches.append(selected._replace(holes=True) if holes else selected)
+            holes = False
         position = max(position, after)
         if end is not None and position >= end:
-            return Selection(batches, end)
-    return Selection(batches, position)
+            return Selection(batches, end, holes)
+    return Selection(batches, position, holes)
 
 
 def _magic2(
@@ -83,12 +92,17 @@ def _magic2(
 ) -> Selected:
     first, after = header.base_offset, header.last_offset + 1
     repack = (
-        header.record_count != header.last_offset_delta + 1  # holes left by compaction
+        _thinned(header)
         or first < position
         or (end is not None and after > end)
         or bool(append_time and header.attributes & LOG_APPEND_TIME)
     )
     return Selected(data, max(first, position), after, header.record_count, repack)
+
+
+def _thinned(header: Header) -> bool:
+    """Whether compaction has left holes in a batch."""
+    return header.record_count != header.last_offset_delta + 1
 
 
 def _legacy(data: memoryview, position: int) -> tuple[Selected | None, int]:

@@ -10,14 +10,16 @@ from collections.abc import Iterable, Mapping
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
-from heliograph.model import IsolationLevel, OffsetReset, Receipt, TopicPartition
+from heliograph.model import IsolationLevel, OffsetReset, Receipt, TopicPartition, Trail
 from heliograph.plan.epoch import FlowView
-from heliograph.plan.internal_topics import offsets_of
+from heliograph.plan.internal_topics import offsets_of, state_of
+from heliograph.plan.resume import resumption
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.schedule import tell_duration
 from heliograph.sync.internal_topics import ensure_internal_topic
 from heliograph.sync.offsets import end_positions, reset_positions, stored_positions
 from heliograph.sync.topics import sync_topics
+from heliograph.sync.trails import read_trails
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +50,7 @@ class ObservedFlow:
         self._problems: dict[str, str] = {}
         self._change: str | None = None
         self._positions: dict[TopicPartition, int] = {}
+        self._trails: dict[TopicPartition, Trail] = {}
         self._unstored: set[TopicPartition] = set()
         self._partitions: set[TopicPartition] = set()
         self._ends: dict[TopicPartition, int] | None = None
@@ -59,11 +62,9 @@ class ObservedFlow:
         """Look at both clusters anew: topics, stored offsets, and where a bounded run ends."""
         with self._busy:
             self._require_offsets_topic()
+            self._ensure_state_topic()
             self._sync_topics()
-            stored = stored_positions(self.config, self._target)
-            with self._lock:
-                self._positions = dict(stored)
-                self._unstored = set()
+            self._resume()
             self._reset_unknown()
             ends = end_positions(self._source, self._partitions, self.config.isolation_level)
             self._drop_lost(ends)
@@ -127,6 +128,7 @@ class ObservedFlow:
             ends=self._ends,
             loads=self._loads,
             unstored=frozenset(self._unstored),
+            trails=self._trails,
         )
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
@@ -135,6 +137,10 @@ class ObservedFlow:
             for receipt in receipts:
                 partition = TopicPartition(receipt.topic, receipt.partition)
                 self._positions[partition] = receipt.position
+                if receipt.trail is not None:
+                    self._trails[partition] = receipt.trail
+                else:
+                    self._trails.pop(partition, None)
                 (self._unstored.discard if receipt.stored else self._unstored.add)(partition)
 
     def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
@@ -185,6 +191,37 @@ class ObservedFlow:
         if problem is not None:
             raise ClientError(problem)
 
+    def _ensure_state_topic(self) -> None:
+        """Without it a crash leaves doubles: worth a problem, which the state's own job shows."""
+        problem = ensure_internal_topic(self._target, state_of(self.config))
+        if problem is not None:
+            log.warning("flow %s: %s", self.config.name, problem)
+
+    def _resume(self) -> None:
+        """Where the last mirror stopped: by its trails, or, where somebody else has stored an offset since,
+        by that."""
+        stored = stored_positions(self.config, self._target)
+        trails = read_trails(self.config.source, self._target)
+        found = {
+            partition: resumption(
+                stored.get(partition),
+                trails.get(partition),
+                self.config.target_topic(partition.topic),
+            )
+            for partition in stored.keys() | trails.keys()
+        }
+        by_stored = sum(each.by_stored for each in found.values())
+        if by_stored:
+            log.info(
+                "flow %s: %d partitions go on, at least once, at offsets stored by another mirror or a user",
+                self.config.name,
+                by_stored,
+            )
+        with self._lock:
+            self._positions = {p: r.start for p, r in found.items() if r.start is not None}
+            self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
+            self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
+
     def _sync_topics(self) -> None:
         self._guard.look(self.config, self._source, self._target)
         topics = sync_topics(
@@ -222,6 +259,7 @@ class ObservedFlow:
         high = end_positions(self._source, beyond, IsolationLevel.READ_UNCOMMITTED)
         lost = [p for p in beyond if self._positions[p] > high[p]]
         for partition in lost:
+            self._trails.pop(partition, None)
             log.error(
                 "flow %s: %s: the stored offset %d is past the source's end %d (truncated, or created "
                 "again); starting over as auto.offset.reset=%s says",

@@ -17,6 +17,7 @@ class PartitionView:
     settled_records: int = 0
     settled_bytes: int = 0
     settled_foreign: int = 0
+    settled_doubts: int = 0
 
     @property
     def records(self) -> int:
@@ -30,6 +31,11 @@ class PartitionView:
     def foreign(self) -> int:
         """Records of others between ours on the target."""
         return self.settled_foreign + self.receipt.foreign
+
+    @property
+    def doubts(self) -> int:
+        """How often it went on at least once, because nobody could tell what was on the target."""
+        return self.settled_doubts + self.receipt.doubts
 
     @property
     def lag(self) -> int | None:
@@ -80,6 +86,7 @@ class Progress:
                 view.settled_records += receipt.records
                 view.settled_bytes += receipt.bytes
                 view.settled_foreign += receipt.foreign
+                view.settled_doubts += receipt.doubts
                 view.receipt = _without_counters(receipt)
 
     def topics(self) -> list[TopicProgress]:
@@ -99,6 +106,11 @@ class Progress:
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.foreign]
 
+    def doubtful_partitions(self, flow: str) -> list[TopicPartition]:
+        """Those of a flow in which records may stand twice."""
+        with self._lock:
+            return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.doubts]
+
     def receipts(self) -> list[Receipt]:
         with self._lock:
             return [view.receipt for view in self._partitions.values()]
@@ -113,7 +125,7 @@ class Progress:
 
 
 def _without_counters(receipt: Receipt) -> Receipt:
-    return replace(receipt, records=0, bytes=0, foreign=0)
+    return replace(receipt, records=0, bytes=0, foreign=0, doubts=0)
 
 
 def _topic(flow: str, topic: str, views: list[PartitionView]) -> TopicProgress:

@@ -198,7 +198,8 @@ class Upkeep:
         """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
         if not self._await(lambda: self._flow.observed, _STATE_SECONDS):
             return {}
-        return {**self._shared_partitions(), **self._write_state(RUNNING)}
+        noted = {**self._shared_partitions(), **self._doubtful_partitions()}
+        return {**noted, **self._write_state(RUNNING)}
 
     def _shared_partitions(self) -> Mapping[str, str]:
         """Remote partitions that are no copies any more."""
@@ -211,6 +212,14 @@ class Upkeep:
             "mirror write to remote topics"
         )
         return {str(partition): f"{partition}: {sentence}" for partition in remote}
+
+    def _doubtful_partitions(self) -> Mapping[str, str]:
+        """Source partitions that went on at least once since this service started."""
+        return {
+            f"{partition} resumed": f"{partition}: went on at least once, since nobody could tell what of it "
+            "was on the target; records may stand there twice"
+            for partition in self._progress.doubtful_partitions(self._config.name)
+        }
 
     def _write_state(self, state: str) -> Mapping[str, str]:
         name = self._config.name

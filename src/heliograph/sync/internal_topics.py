@@ -74,7 +74,7 @@ def _new(topic: InternalTopic) -> NewTopic:
         name=topic.name,
         partitions=topic.partitions,
         replication_factor=topic.replication_factor,
-        configs={"cleanup.policy": "compact"},
+        configs={"cleanup.policy": "compact", **dict(topic.configs)},
     )
 
 

@@ -13,13 +13,14 @@ from heliograph.mm2.state_records import (
     Chunk,
     FlowStatus,
     PartitionStatus,
+    TrailRecord,
     chunk_key,
     chunks_of,
     read_state,
     state_topic,
 )
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
-from heliograph.model import PartitionState, TopicPartition
+from heliograph.model import PartitionState, ProducerIdentity, TopicPartition, Trail
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'
@@ -48,6 +49,20 @@ FLOW = FlowStatus(
 
 def test_the_topic_is_internal_to_every_mm2() -> None:
     assert state_topic("us") == "mm2-heliograph.us.internal"
+
+
+def test_a_trail_has_these_bytes() -> None:
+    trail = Trail(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12))
+    record = TrailRecord(topic_partition=TP, remote_topic="us.orders", trail=trail)
+
+    assert record.key() == b'["trail","orders",0]'
+    assert record.value() == (
+        b'{"remote_topic":"us.orders","upstream":12,"downstream":7,"sequence":5,'
+        b'"producer":[4000,0],"stored":[-1,12]}'
+    )
+    assert read_state(record.key(), record.value()) == record
+    assert read_state(record.key(), None) is None
+    assert isinstance(read_state(record.key(), record.value().replace(b"12,", b"-2,")), Malformed)
 
 
 def test_a_chunk_has_these_bytes() -> None:

@@ -1,11 +1,21 @@
-"""Receipts on their way through Spark."""
+"""Leases and receipts on their way through Spark."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
-from heliograph.model import PartitionState, Receipt, Stretch
-from heliograph.pipeline.leases import RECEIPTS, RECEIPTS_DDL, read_receipt, write_receipts
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, Stretch, Trail
+from heliograph.pipeline.leases import (
+    RECEIPTS,
+    RECEIPTS_DDL,
+    Bundle,
+    read_bundle,
+    read_receipt,
+    write_bundle,
+    write_receipts,
+)
+
+TRAIL = Trail(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
 
 RECEIPT = Receipt(
     flow="a->b",
@@ -19,8 +29,17 @@ RECEIPT = Receipt(
     state=PartitionState.RETRYING,
     error="no leader",
     copied_ms=1_700_000_000_000,
+    trail=TRAIL,
     stretches=(Stretch(0, 7, 100), Stretch(101, -1, 5)),
 )
+
+
+def test_leases_are_the_same_behind_spark() -> None:
+    lease = Lease(flow="a->b", topic="t", partition=0, target_topic="a.t", start=5, trail=TRAIL)
+    other = Lease(flow="a->b", topic="t", partition=1, target_topic="a.t", start=0, end=9)
+    bundle = Bundle(epoch=3, task=1, leases=(lease, other))
+
+    assert read_bundle(write_bundle(bundle)) == bundle
 
 
 def test_a_receipt_is_the_same_behind_spark() -> None:

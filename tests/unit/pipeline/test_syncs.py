@@ -11,6 +11,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.config.mm2_properties import load
 from heliograph.model import ClusterConfig, Lease, Stretch
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.side_writer import SideWriter
 from heliograph.pipeline.syncs import Syncs
 
 CLUSTERS = [ClusterConfig(alias=alias, bootstrap_servers=("localhost:1",)) for alias in "ab"]
@@ -33,7 +34,11 @@ def new_copy(flow: FlowConfig, partition: int = 0, start: int = 0) -> PartitionC
 
 
 def new_syncs(flow: FlowConfig, *copies: PartitionCopy) -> Syncs:
-    return Syncs(flow, copies, source=CLUSTERS[0], target=CLUSTERS[1])
+    return Syncs(flow, copies, source=CLUSTERS[0], target=CLUSTERS[1], state=new_state(CLUSTERS[1]))
+
+
+def new_state(target: ClusterConfig) -> SideWriter:
+    return SideWriter(target, "mm2-heliograph.a.internal", client_id="test", what="test")
 
 
 def batch(first: int, count: int, *runs: tuple[int, int]) -> Outgoing:
@@ -102,27 +107,17 @@ def test_nothing_is_gathered_where_nothing_is_wanted(tmp_path: Path) -> None:
 
     assert copy.landing is None
     assert told(syncs) == ()
-    assert syncs.written
 
 
-def test_offsets_may_be_stored_at_once_without_stretches(tmp_path: Path) -> None:
-    config = flow(tmp_path, emit_checkpoints_enabled="false")
-    copy = new_copy(config)
-    syncs = new_syncs(config, copy)
-
-    syncs.landed(copy, batch(0, 10), 100)
-    syncs.flush()
-
-    assert syncs.written
-
-
-def test_offsets_wait_for_the_stretches_below_them(tmp_path: Path) -> None:
+def test_stretches_go_to_the_state_topic_with_a_flush(tmp_path: Path) -> None:
     copy = new_copy(flow(tmp_path))
-    syncs = new_syncs(flow(tmp_path), copy)
-    assert syncs.written
+    state = new_state(CLUSTERS[1])
+    syncs = Syncs(flow(tmp_path), [copy], source=CLUSTERS[0], target=CLUSTERS[1], state=state)
 
     syncs.landed(copy, batch(0, 10), 100)
     copy.acked = 10
-    syncs.flush()
+    syncs.tick(0.0)
+    assert state.settled
 
-    assert not syncs.written
+    syncs.flush()
+    assert not state.settled

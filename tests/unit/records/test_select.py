@@ -104,7 +104,7 @@ def test_an_empty_batch_moves_the_position_and_nothing_else() -> None:
 
     selection = select(joined(empty), position=10)
 
-    assert selection == ([], 15)
+    assert selection == ([], 15, True)
 
 
 def test_control_batches_are_never_forwarded() -> None:
@@ -117,7 +117,7 @@ def test_control_batches_are_never_forwarded() -> None:
 
 
 def test_a_marker_at_the_end_moves_the_position() -> None:
-    assert select(joined(marker(10, 7, COMMIT)), position=10) == ([], 11)
+    assert select(joined(marker(10, 7, COMMIT)), position=10) == ([], 11, False)
 
 
 def test_interleaved_transactions_are_told_apart_by_producer() -> None:

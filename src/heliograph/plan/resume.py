@@ -1,0 +1,83 @@
+"""Where a copy goes on, and how many records of it are on the target already.
+
+The stored offset is a lower bound: a mirror that was killed has copied more than it could store. Its trail in
+the state topic is newer, and the target's log is newest. Producers number their records per partition, so
+the last batch of the trail's producer tells how many landed since:
+
+    upstream      stored        trail                          here the copy goes on
+                    │             │  n records read and dropped  │
+    ────────────────┴─────────────┴──────────────────────────────┴──────────
+    sequence                      q                             q + n
+    downstream                    d        (d + n, if nobody else writes)   log end
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from heliograph.mm2.state_records import TrailRecord
+from heliograph.model import ProducerIdentity, Trail
+from heliograph.records.batch import SEQUENCES
+
+
+class Resumption(NamedTuple):
+    """`start` is None where nothing is stored: as auto.offset.reset says. `by_stored`: nobody but the
+    offsets topic knows of `start`."""
+
+    start: int | None
+    trail: Trail | None = None
+    by_stored: bool = False
+
+
+def resumption(stored: int | None, record: TrailRecord | None, remote_topic: str) -> Resumption:
+    """Law: a stored offset that this mirror did not write is obeyed to the letter.
+
+    It was altered or reset by hand, or another mirror (a Java MM2) has run meanwhile.
+    """
+    known = record.trail if record is not None and record.remote_topic == remote_topic else None
+    if known is None or (-1 if stored is None else stored) not in known.stored:
+        return Resumption(stored, by_stored=stored is not None)
+    return Resumption(known.upstream, known)
+
+
+class LastBatch(NamedTuple):
+    """The newest batch of one producer in a partition."""
+
+    identity: ProducerIdentity
+    next_sequence: int
+
+
+class Landed(NamedTuple):
+    """`records` have landed since the trail, `foreign` records of others among them."""
+
+    records: int
+    foreign: int
+
+
+class Doubt(NamedTuple):
+    """Nobody can tell what of the source is on the target."""
+
+    reason: str
+
+
+def landed_since(trail: Trail, end: int, last: LastBatch | None) -> Landed | Doubt:
+    """`end` is the target's log end; `last` the trail's producer's last batch at or behind
+    `trail.downstream`, None if it has none there."""
+    if end < trail.downstream:
+        return Doubt(
+            f"the target ends at offset {end}, before {trail.downstream}, up to which it was acknowledged"
+        )
+    behind = end - trail.downstream if trail.downstream >= 0 else 0
+    if last is None:
+        return Landed(0, behind)
+    records = (last.next_sequence - trail.sequence) % SEQUENCES
+    if records >= SEQUENCES // 2:
+        missing = SEQUENCES - records
+        return Doubt(f"the target lacks the last {missing} records that it had acknowledged")
+    if trail.downstream < 0:
+        return Landed(records, 0)
+    if records > behind:
+        return Doubt(
+            f"the target has {behind} records more, but its writer's sequence has moved by {records}"
+        )
+    return Landed(records, behind - records)

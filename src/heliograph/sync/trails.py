@@ -1,0 +1,27 @@
+"""Where writers before us stood, as the state topic has it."""
+
+from __future__ import annotations
+
+import logging
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.compacted_log import read_compacted
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.state_records import TrailRecord, read_state, state_topic
+from heliograph.model import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+def read_trails(source_alias: str, target: ClusterClient) -> dict[TopicPartition, TrailRecord]:
+    """By source partition. One that cannot be understood is none: the stored offset counts then."""
+    topic = state_topic(source_alias)
+    trails: dict[TopicPartition, TrailRecord] = {}
+    for key, value in read_compacted(target, topic).items():
+        if key.startswith(b'["trail"'):
+            record = read_state(key, value)
+            if isinstance(record, TrailRecord):
+                trails[record.topic_partition] = record
+            elif isinstance(record, Malformed):
+                log.warning("%s: a trail is passed over: %s", topic, record.reason)
+    return trails

@@ -1,0 +1,140 @@
+"""A mirror that was killed goes on where its records end on the target: nothing twice, nothing left out.
+
+What a crash leaves behind is a target that is newer than the offsets and trails of its mirror. That is made
+here by putting older ones back: every moment of a crash looks like that.
+"""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Producer
+from mirroring import Flow
+from reading import Read, read_all
+from waiting import eventually
+from writing import COMPACTED, New, Writer, numbered, set_topic_config, write
+
+from heliograph.mm2.state_records import state_topic
+
+COMMITTED = {"consumer_isolation_level": "read_committed"}
+Internal = dict[tuple[str, bytes], bytes | None]
+
+
+def internal(flow: Flow) -> Internal:
+    """The newest offsets and trails of a flow."""
+    found: Internal = {}
+    for topic in (flow.offsets_topic, state_topic(flow.alias)):
+        for records in read_all(flow.target, topic).values():
+            found |= {(topic, r.key): r.value for r in records if r.key is not None}
+    wanted = (b'["trail"', b'["MirrorSourceConnector"')
+    return {key: value for key, value in found.items() if key[1].startswith(wanted)}
+
+
+def put_back(flow: Flow, records: Internal) -> None:
+    producer = Producer(
+        {"bootstrap.servers": flow.target.bootstrap_servers, "partitioner": "murmur2_random"}
+    )
+    for (topic, key), value in records.items():
+        producer.produce(topic, key=key, value=value)
+    assert producer.flush(30) == 0
+
+
+def values(flow: Flow, topic: str, partition: int = 0) -> list[bytes | None]:
+    return [r.value for r in read_all(flow.target, flow.remote(topic))[partition]]
+
+
+def test_what_landed_after_the_last_trail_is_not_copied_again(flow: Flow) -> None:
+    topic = flow.create(partitions=3)
+    write(flow.source, topic, numbered(range(10)), numbered(range(4), partition=1))
+    flow.mirror_once()
+    before = internal(flow)
+    for first in range(10, 25, 5):
+        write(flow.source, topic, numbered(range(first, first + 5)))
+    write(flow.source, topic, numbered(range(7), partition=2))
+    flow.mirror_once()
+    put_back(flow, before)
+    write(flow.source, topic, numbered(range(25, 30)), numbered(range(4, 6), partition=1))
+
+    outcome = flow.mirror_once()
+
+    assert outcome.records == 7
+    flow.assert_mirrored(topic)
+
+
+def test_markers_and_aborted_records_do_not_count(flow: Flow) -> None:
+    topic = flow.create()
+    write(flow.source, topic, numbered(range(3)))
+    flow.mirror_once(**COMMITTED)
+    before = internal(flow)
+    writer = Writer(flow.source, topic, transactional=f"{flow.alias}-writer")
+    for first, commit in ((3, True), (6, False), (9, True)):
+        writer.begin()
+        writer.batch(numbered(range(first, first + 3)))
+        writer.commit() if commit else writer.abort()
+    flow.mirror_once(**COMMITTED)
+    put_back(flow, before)
+    write(flow.source, topic, numbered(range(12, 15)))
+
+    outcome = flow.mirror_once(**COMMITTED)
+
+    assert outcome.records == 3
+    flow.assert_mirrored(topic)
+
+
+def test_records_of_others_on_the_target_are_told_from_ours(flow: Flow) -> None:
+    topic = flow.create()
+    write(flow.source, topic, numbered(range(3)))
+    flow.mirror_once()
+    before = internal(flow)
+    write(flow.target, flow.remote(topic), [New(b"somebody else's")])
+    write(flow.source, topic, numbered(range(3, 6)))
+    flow.mirror_once()
+    write(flow.target, flow.remote(topic), [New(b"somebody else's")])
+    put_back(flow, before)
+    write(flow.source, topic, numbered(range(6, 9)))
+
+    outcome = flow.mirror_once()
+
+    assert outcome.records == 3
+    ours = [value for value in values(flow, topic) if value != b"somebody else's"]
+    assert ours == [record.value for record in numbered(range(9))]
+
+
+def test_an_offset_that_a_user_has_stored_is_obeyed(flow: Flow) -> None:
+    topic = flow.create()
+    write(flow.source, topic, numbered(range(5)))
+    flow.mirror_once()
+    (key,) = (key for key in internal(flow) if key[0] == flow.offsets_topic)
+    put_back(flow, {key: b'{"offset":2}'})
+
+    outcome = flow.mirror_once()
+
+    assert outcome.records == 2
+    assert values(flow, topic) == [record.value for record in numbered([0, 1, 2, 3, 4, 3, 4])]
+
+
+def test_where_compaction_has_been_nobody_can_tell_and_nothing_is_lost(
+    flow: Flow, caplog: pytest.LogCaptureFixture
+) -> None:
+    topic = flow.create(configs=COMPACTED)
+    write(flow.source, topic, [New(b"old", key=b"old")])
+    flow.mirror_once()
+    before = internal(flow)
+    for value in range(8):
+        write(flow.source, topic, [New(b"%d" % value, key=b"same"), New(b"x", key=b"%d" % value)])
+    flow.mirror_once()
+    put_back(flow, before)
+
+    def compact() -> list[Read]:
+        write(flow.source, topic, [New(b"new", key=b"new")])  # closes the segment before it
+        return read_all(flow.source, topic)[0]
+
+    eventually(compact, lambda records: records[-1].offset + 1 > len(records), within=60)
+    set_topic_config(flow.source, topic, "cleanup.policy", "delete")
+
+    flow.mirror_once()
+
+    assert "nobody can tell" in caplog.text
+    assert "compaction has been at it" in caplog.text
+    newest = {r.key: r.value for r in read_all(flow.target, flow.remote(topic))[0]}
+    assert newest == {r.key: r.value for r in read_all(flow.source, topic)[0]}
+    assert newest[b"new"] == b"new"

@@ -1,0 +1,89 @@
+"""Where a copy goes on after a stop or a crash, and when nobody can tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from heliograph.mm2.state_records import TrailRecord
+from heliograph.model import ProducerIdentity, TopicPartition, Trail
+from heliograph.plan.resume import Doubt, Landed, LastBatch, Resumption, landed_since, resumption
+
+OURS = ProducerIdentity(4000, 0)
+TRAIL = Trail(100, 40, 30, OURS, (80, 100))
+RECORD = TrailRecord(
+    topic_partition=TopicPartition("orders", 0), remote_topic="us.orders", trail=TRAIL
+)
+
+
+@pytest.mark.parametrize("stored", [80, 100])
+def test_a_trail_is_newer_than_the_offset_that_its_writer_stored(stored: int) -> None:
+    assert resumption(stored, RECORD, "us.orders") == Resumption(100, TRAIL)
+
+
+@pytest.mark.parametrize("stored", [0, 99, 500])
+def test_an_offset_that_somebody_else_has_stored_is_obeyed(stored: int) -> None:
+    assert resumption(stored, RECORD, "us.orders") == Resumption(stored, by_stored=True)
+
+
+def test_offsets_that_were_reset_stay_reset() -> None:
+    assert resumption(None, RECORD, "us.orders") == Resumption(None)
+
+
+def test_before_the_first_offset_is_stored_the_trail_is_all_there_is() -> None:
+    trail = TRAIL._replace(stored=(-1, 100))
+    record = TrailRecord(
+        topic_partition=RECORD.topic_partition, remote_topic="us.orders", trail=trail
+    )
+
+    assert resumption(None, record, "us.orders") == Resumption(100, trail)
+
+
+def test_the_trail_of_another_remote_topic_says_nothing() -> None:
+    assert resumption(80, RECORD, "us-orders") == Resumption(80, by_stored=True)
+
+
+def test_without_a_trail_the_stored_offset_counts() -> None:
+    assert resumption(80, None, "us.orders") == Resumption(80, by_stored=True)
+    assert resumption(None, None, "us.orders") == Resumption(None)
+
+
+def test_nothing_has_landed_since() -> None:
+    assert landed_since(TRAIL, 40, None) == Landed(0, 0)
+
+
+def test_the_last_batch_counts_what_has_landed() -> None:
+    assert landed_since(TRAIL, 47, LastBatch(OURS, 37)) == Landed(7, 0)
+
+
+def test_records_of_others_are_told_from_ours() -> None:
+    assert landed_since(TRAIL, 60, LastBatch(OURS, 37)) == Landed(7, 13)
+    assert landed_since(TRAIL, 60, None) == Landed(0, 20)
+
+
+def test_numbers_wrap() -> None:
+    trail = TRAIL._replace(sequence=2**31 - 3)
+
+    assert landed_since(trail, 50, LastBatch(OURS, 7)) == Landed(10, 0)
+
+
+def test_without_an_offset_on_the_target_the_numbers_tell() -> None:
+    trail = TRAIL._replace(downstream=-1)
+
+    assert landed_since(trail, 1000, LastBatch(OURS, 37)) == Landed(7, 0)
+
+
+@pytest.mark.parametrize(
+    ("end", "last", "reason"),
+    [
+        (39, None, "ends at offset 39, before 40"),
+        (45, LastBatch(OURS, 25), "lacks the last 5 records"),
+        (45, LastBatch(OURS, 37), "has 5 records more, but its writer's sequence has moved by 7"),
+    ],
+)
+def test_a_target_that_lost_records_leaves_a_doubt(
+    end: int, last: LastBatch | None, reason: str
+) -> None:
+    landed = landed_since(TRAIL, end, last)
+
+    assert isinstance(landed, Doubt)
+    assert reason in landed.reason
