@@ -114,5 +114,5 @@ class _Scan:
             ours = identity == (header.producer_id, header.producer_epoch)
             if ours and not header.attributes & CONTROL:
                 after = header.base_sequence + header.last_offset_delta + 1
-                self.last[key] = LastBatch(identity, after % SEQUENCES)
+                self.last[key] = LastBatch(identity, after % SEQUENCES, bytes(batch))
         return position

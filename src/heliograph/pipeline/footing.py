@@ -100,13 +100,15 @@ class Footing:
         if (problem := seen.unreadable.get(copy.target)) is not None:
             self.doubt(copy, problem)
             return True
-        landed = landed_since(copy.base, end, seen.last.get(copy.target))
+        last = seen.last.get(copy.target)
+        landed = landed_since(copy.base, end, last)
         if isinstance(landed, Doubt):
             self.doubt(copy, landed.reason)
             return True
         copy.identity = copy.base.identity
         copy.sequence = (copy.base.sequence + landed.records) % SEQUENCES
-        copy.skip = landed.records
+        copy.skip, copy.holes = landed.records, False
+        copy.landed_last = last.data if last is not None else b""
         copy.foreign += landed.foreign
         # With records of others among them, nobody knows where each of ours stands.
         copy.skipped_to = -1 if landed.foreign else copy.base.downstream

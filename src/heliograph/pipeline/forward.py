@@ -4,12 +4,14 @@ the target has already."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from heliograph.client.producer import Outgoing
 from heliograph.errors import CorruptRecords, HeliographError, RecordTooLarge
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.records.batch import PREFIX
+from heliograph.records.decode import decode
 from heliograph.records.repack import repack
 from heliograph.records.select import Selected, Selection, select
 from heliograph.wire.fetch import FetchedPartition
@@ -19,14 +21,13 @@ _Runs = tuple[tuple[int, int], ...]
 
 class Forward(NamedTuple):
     """What to produce, in order; before it, what is `there` already. With a failure, `position` is where it
-    was: the rest was not looked at. `holes`: compaction has been at records that are there, so that counting
-    them says nothing."""
+    was: the rest was not looked at. `doubtful`: what is there cannot be counted off."""
 
     batches: list[Outgoing]
     position: int
     failure: HeliographError | None = None
     there: Sequence[Outgoing] = ()
-    holes: bool = False
+    doubtful: bool = False
 
 
 def forward(
@@ -59,9 +60,28 @@ def forward(
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
     position = copy.position if failure else selection.position
-    there, rest = leave_out(batches, copy.skip) if copy.skip else ([], batches)
-    holes = bool(copy.skip) and _holes(selection, there, copy.skip)
-    return Forward(rest, position, failure, there, holes)
+    if not copy.skip:
+        return Forward(batches, position, failure)
+    there, rest = leave_out(batches, copy.skip)
+    return Forward(rest, position, failure, there, _doubtful(copy, selection, there))
+
+
+def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoing]) -> bool:
+    """Where compaction has been, records may be gone since they were copied, and counting them would leave
+    out others that were not. Then the last one must be the very record that stands last on the target; and
+    what is there cannot be more than the source has."""
+    end = there[-1].next_offset if there else selection.position
+    whole = sum(batch.record_count for batch in there) == copy.skip
+    copy.holes |= any(each.holes and each.first_offset < end for each in selection.batches)
+    if not whole:
+        copy.holes |= selection.holes
+        return selection.position >= copy.source_end >= 0
+    return copy.holes and not _same_record(there[-1], memoryview(copy.landed_last))
+
+
+def _same_record(upstream: Outgoing, downstream: memoryview) -> bool:
+    last, landed = decode(upstream.data)[upstream.record_count - 1], decode(downstream)[-1]
+    return replace(last, offset=0) == replace(landed, offset=0)
 
 
 def leave_out(batches: Sequence[Outgoing], records: int) -> tuple[list[Outgoing], list[Outgoing]]:
@@ -87,7 +107,7 @@ def _cut(batch: Outgoing, records: int) -> tuple[Outgoing, Outgoing]:
     (base,) = PREFIX.unpack_from(batch.data)[:1]
     (piece,) = repack(batch.data, first=base + records)
     return (
-        Outgoing(memoryview(b""), records, head[0][0], sum(head[-1]), head),
+        Outgoing(batch.data, records, head[0][0], sum(head[-1]), head),
         Outgoing(memoryview(piece.data), piece.count, tail[0][0], batch.next_offset, tail),
     )
 
@@ -103,13 +123,6 @@ def _cut_runs(runs: _Runs, records: int) -> tuple[_Runs, _Runs]:
         if left < count:
             tail.append((first + left, count - left))
     return tuple(head), tuple(tail)
-
-
-def _holes(selection: Selection, there: Sequence[Outgoing], skip: int) -> bool:
-    if not there or sum(batch.record_count for batch in there) < skip:
-        return selection.holes or any(selected.holes for selected in selection.batches)
-    end = there[-1].next_offset
-    return any(selected.holes and selected.first_offset < end for selected in selection.batches)
 
 
 def _repack_into(

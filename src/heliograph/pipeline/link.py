@@ -262,7 +262,7 @@ class Link:
             append_time=self.flow.timestamps is Timestamps.READER,
             subject=f"{self.flow.name}: {copy.source}",
         )
-        if found.holes:
+        if found.doubtful:
             self._footing.doubt(copy, "compaction has been at it meanwhile")
             self._look_again(copy)
             return

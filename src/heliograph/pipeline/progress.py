@@ -39,6 +39,8 @@ class PartitionCopy:
     sequence: int = 0  # of the next record to be acknowledged
     skip: int = 0
     skipped_to: int = -1  # downstream offset of the next record to skip; -1 if not known
+    landed_last: bytes = b""  # the batch that the last of them stands in, on the target
+    holes: bool = False  # whether compaction has been at them
     doubts: int = 0
     astray: int = 0  # how often in a row its numbers were out of order
     outstanding: int = 0

@@ -45,6 +45,7 @@ class LastBatch(NamedTuple):
 
     identity: ProducerIdentity
     next_sequence: int
+    data: bytes = b""
 
 
 class Landed(NamedTuple):

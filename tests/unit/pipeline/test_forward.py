@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heliograph.client.producer import Outgoing
 from heliograph.model import Lease
-from heliograph.pipeline.forward import forward, leave_out
+from heliograph.pipeline.forward import Forward, forward, leave_out
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.records.batch import PREFIX
 from heliograph.records.decode import Record, decode
@@ -64,22 +64,39 @@ def copying(position: int, skip: int) -> PartitionCopy:
     return copy
 
 
-@pytest.mark.parametrize(
-    ("skip", "holes"),
-    [(4, False), (5, False), (6, True), (20, True)],
-)
-def test_a_gap_among_records_that_are_skipped_leaves_a_doubt(skip: int, holes: bool) -> None:
-    """Compaction may have removed records since they were copied: counting them would lose others."""
-    found = forward(
-        copying(10, skip), answer((10, 5), (17, 5)), append_time=True, subject="orders-0"
-    )
+def found_there(skip: int, last: int, *, source_end: int = 99) -> Forward:
+    """Of records 10 to 14 and 17 to 21, the first `skip` are on the target, and the last there is `last`."""
+    copy = copying(10, skip)
+    copy.landed_last, copy.source_end = bytes(log_batch(last, 1)), source_end
+    return forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
 
-    assert found.holes is holes
+
+@pytest.mark.parametrize("skip", [4, 5])
+def test_a_gap_behind_the_records_that_are_skipped_does_not_matter(skip: int) -> None:
+    assert not found_there(skip, last=99).doubtful
+
+
+def test_a_gap_among_them_is_older_than_the_copy_if_the_last_one_is_the_targets_last() -> None:
+    found = found_there(6, last=17)
+
+    assert not found.doubtful
+    assert keys(found.batches) == [18, 19, 20, 21]
+
+
+def test_a_gap_that_came_later_leaves_a_doubt() -> None:
+    """Counting would leave out record 17: the target has 10 to 15, of which 15 is gone since."""
+    assert found_there(6, last=15).doubtful
+
+
+def test_a_source_with_fewer_records_than_were_copied_leaves_a_doubt() -> None:
+    """Or what comes next would be taken for what is there."""
+    assert not found_there(20, last=99).doubtful
+    assert found_there(20, last=99, source_end=22).doubtful
 
 
 def test_without_anything_to_skip_gaps_do_not_matter() -> None:
     found = forward(copying(10, 0), answer((10, 5), (17, 5)), append_time=True, subject="x")
 
-    assert not found.holes
+    assert not found.doubtful
     assert [out.first_offset for out in found.batches] == [10, 17]
     assert found.position == 22
