@@ -10,6 +10,7 @@ HeliographError
 ├── ClientError
 │   ├── Unreachable          no broker answers                                 retriable
 │   ├── ConnectionLost       a connection broke or timed out                   retriable
+│   ├── MalformedResponse    an answer's bytes are not what its API promises   retriable
 │   ├── NotKafka             something else listens on that port
 │   ├── UnsupportedBroker    the broker does not speak a version we need
 │   └── BrokerError          an error code in a response; knows if retriable
@@ -76,6 +77,12 @@ class Unreachable(ClientError):
 
 class ConnectionLost(ClientError):
     """A connection broke, or an answer did not come in time; the request may have been carried out."""
+
+    retriable = True
+
+
+class MalformedResponse(ClientError):
+    """An answer is not what its API and version promise. Its connection is of no use any more."""
 
     retriable = True
 

@@ -16,12 +16,15 @@ from typing import Any, NamedTuple
 
 from heliograph import __version__
 from heliograph.client.poller import wait
-from heliograph.errors import ConnectionLost, NotKafka
+from heliograph.errors import ConnectionLost, MalformedResponse, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
 #: Above anything a broker sends for our fetch sizes; a larger length field is garbage, not a response.
 MAX_FRAME_BYTES = 256 << 20
+#: A buffer for an answer starts at no more than this (a fetch takes half of it), and grows as it fills: what
+#: a size says costs nothing until the bytes are there.
+_FIRST_BUFFER_BYTES = 16 << 20
 _RECEIVE_BUFFER_BYTES = 4 << 20
 #: Pieces per sendmsg; the kernel takes at most IOV_MAX (1024).
 _PIECES = 512
@@ -62,6 +65,7 @@ class Connection:
         self._incoming = memoryview(self._size)  # what is being filled: a size, then a body
         self._filled = 0
         self._body: bytearray | None = None
+        self._missing = 0  # bytes of the body that `_body` has no room for yet
         self._socket = _connect(host, port, connect_timeout)
         try:
             self.timeout = min(timeout, _NEGOTIATE_SECONDS)
@@ -148,8 +152,11 @@ class Connection:
                 raise ConnectionLost(f"{self.address}: the broker closed the connection")
             self._filled += received
             if self._filled == len(self._incoming):
-                self._filled = 0
-                self._advance()
+                if self._missing:
+                    self._grow()
+                else:
+                    self._filled = 0
+                    self._advance()
         if self._expected and self._expected[0].deadline < time.monotonic():
             raise ConnectionLost(f"{self.address}: no answer within {self.timeout:g} s")
 
@@ -164,7 +171,8 @@ class Connection:
                     f"{self.address}: expected Kafka's protocol, but "
                     f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
                 )
-            self._body = bytearray(size)
+            self._body = bytearray(min(size, _FIRST_BUFFER_BYTES))
+            self._missing = size - len(self._body)
             self._incoming = memoryview(self._body)
             return
         body, self._body = self._incoming, None
@@ -178,6 +186,14 @@ class Connection:
             )
         if expected.on_answer is not None:
             expected.on_answer(body)
+
+    def _grow(self) -> None:
+        assert self._body is not None
+        more = min(self._missing, len(self._body))
+        self._incoming.release()
+        self._body += bytes(more)
+        self._missing -= more
+        self._incoming = memoryview(self._body)
 
     def _expect(
         self, on_answer: Callable[[memoryview], None], *, whole_frame: bool = False
@@ -211,6 +227,8 @@ class Connection:
             response = self.call(
                 request, stopped=lambda: stopped() and time.monotonic() > impatient
             )
+        except MalformedResponse as e:
+            raise NotKafka(f"{self.address}: expected Kafka's protocol, but {e}") from e
         except ConnectionLost as e:
             raise ConnectionLost(
                 f"{self.address}: accepts connections, but does not answer Kafka's first question "
@@ -226,6 +244,8 @@ def _connect(host: str, port: int, timeout: float) -> socket.socket:
         connection = socket.create_connection((host, port), timeout)
     except OSError as e:
         raise ConnectionLost(f"{host}:{port}: cannot connect: {e.strerror or e}") from e
+    except (ValueError, OverflowError) as e:  # a broker advertises what is no name or no port
+        raise ConnectionLost(f"{host!r}:{port}: cannot connect: {e}") from e
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
     connection.setblocking(False)

@@ -24,7 +24,8 @@ from kafka.protocol.consumer import ListOffsetsRequest, OffsetCommitRequest, Off
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
-from heliograph.errors import BrokerError, UnsupportedBroker
+from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
+from heliograph.wire import strict_decoding
 
 __all__ = [
     "ApiVersionsRequest",
@@ -52,6 +53,8 @@ __all__ = [
 #: What a broker offers: api key -> (lowest, highest version).
 Versions = Mapping[int, tuple[int, int]]
 Decode = Callable[[memoryview], Any]
+
+strict_decoding.install()
 
 _API_VERSIONS_KEY = 18
 #: kafka.errors marks these as final; for a mirror that waits for its topic they are not.
@@ -89,7 +92,16 @@ def encode(
     start = 5 if flexible else 4
 
     def decode(frame: memoryview) -> Any:
-        return response.decode(frame[start:], version=version)
+        try:
+            if bytes(frame[4:start]) not in (b"", b"\0"):
+                raise ValueError("tags in its header, of which none are known")
+            return response.decode(frame[start:], version=version)
+        except Exception as problem:
+            # Of any kind: kafka-python checks next to nothing, it runs into what is wrong.
+            raise MalformedResponse(
+                f"{response.name} version {version}: {len(frame)} bytes that cannot be decoded "
+                f"({type(problem).__name__}: {problem})"
+            ) from problem
 
     return data, decode
 

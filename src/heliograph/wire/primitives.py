@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from heliograph.errors import CorruptRecords
+from heliograph.errors import MalformedResponse
 
 I16 = struct.Struct(">h")
 I32 = struct.Struct(">i")
@@ -36,28 +36,34 @@ class Reader:
         start = self.position
         self.position = start + layout.size
         if self.position > len(self.body):
-            raise CorruptRecords(f"response ends at byte {len(self.body)} inside a field")
+            raise MalformedResponse(f"response ends at byte {len(self.body)} inside a field")
         return layout.unpack_from(self.body, start)
 
     def take(self, size: int) -> memoryview:
         start, end = self.position, self.position + size
         if size < 0 or end > len(self.body):
-            raise CorruptRecords(
+            raise MalformedResponse(
                 f"response: a field of {size} bytes at byte {start} does not fit into {len(self.body)}"
             )
         self.position = end
         return self.body[start:end]
 
     def string(self) -> str:
-        return str(self.take(self.i16()), "utf-8")
+        return self._text(self.i16())
 
     def nullable_string(self) -> str | None:
         size = self.i16()
-        return None if size < 0 else str(self.take(size), "utf-8")
+        return None if size < 0 else self._text(size)
+
+    def _text(self, size: int) -> str:
+        try:
+            return str(self.take(size), "utf-8")
+        except UnicodeDecodeError as problem:
+            raise MalformedResponse(f"response: a string is not UTF-8: {problem}") from None
 
     def array(self) -> range:
         """The indices of an ARRAY; an element takes a byte at least, so the count is bounded by the body."""
         count = self.i32()
         if count > len(self.body) - self.position:
-            raise CorruptRecords(f"response: an array of {count} elements does not fit")
+            raise MalformedResponse(f"response: an array of {count} elements does not fit")
         return range(count)

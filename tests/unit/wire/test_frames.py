@@ -8,7 +8,7 @@ import pytest
 from kafka.protocol.consumer import FetchRequest, FetchResponse
 from kafka.protocol.producer import ProduceRequest, ProduceResponse
 
-from heliograph.errors import CorruptRecords
+from heliograph.errors import MalformedResponse
 from heliograph.model import AbortedTransaction, TopicPartition
 from heliograph.wire import fetch, produce
 from heliograph.wire.fetch import FetchLimits
@@ -237,7 +237,7 @@ def test_a_produce_response_of_kafka_python_is_read() -> None:
     assert second == ("orders", 1, 87, -1, "One or more records have been rejected")
 
 
-def test_a_response_that_is_cut_anywhere_is_corrupt_and_nothing_else() -> None:
+def test_a_response_that_is_cut_anywhere_is_malformed_and_nothing_else() -> None:
     answer = PRODUCED(
         index=0,
         error_code=0,
@@ -253,12 +253,17 @@ def test_a_response_that_is_cut_anywhere_is_corrupt_and_nothing_else() -> None:
     )
 
     for end in range(len(body) - 4):  # the throttle time behind the answers is not read
-        with pytest.raises(CorruptRecords):
+        with pytest.raises(MalformedResponse):
             produce.decode_response(memoryview(body[:end]))
 
 
+def test_a_name_that_is_not_utf_8_is_malformed() -> None:
+    with pytest.raises(MalformedResponse, match="not UTF-8"):
+        produce.decode_response(memoryview(struct.pack(">ih", 1, 2) + b"\xff\xfe" + bytes(40)))
+
+
 def test_an_array_longer_than_its_response_is_refused_before_it_is_read() -> None:
-    with pytest.raises(CorruptRecords, match="array of 2000000000"):
+    with pytest.raises(MalformedResponse, match="array of 2000000000"):
         produce.decode_response(memoryview(struct.pack(">i", 2_000_000_000)))
 
 

@@ -1,0 +1,46 @@
+"""kafka-python's decoders refuse what they would have read somehow."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from heliograph.errors import MalformedResponse
+from heliograph.wire import messages
+
+
+def decode(request: Any, version: int, body: bytes) -> Any:
+    offered = {request.API_KEY: (version, version)}
+    return messages.encode(request, offered, 1, "test")[1](memoryview(bytes(4) + body))
+
+
+def test_a_varint_without_an_end_is_malformed_at_once() -> None:
+    before = time.thread_time()
+
+    with pytest.raises(MalformedResponse, match="endless varint"):
+        decode(messages.MetadataRequest(), 12, bytes(5) + b"\xff" * (1 << 20))
+
+    assert time.thread_time() - before < 1.0
+
+
+def test_null_where_the_schema_has_none_is_malformed() -> None:
+    with pytest.raises(MalformedResponse, match=r"ListGroupsResponse version 0: .* groups is null"):
+        decode(messages.ListGroupsRequest(), 0, b"\0\0" + b"\xff" * 4)
+
+
+def test_null_where_the_schema_allows_it_is_read() -> None:
+    answer = decode(messages.MetadataRequest(), 2, bytes(4) + b"\xff\xff" + bytes(8))
+
+    assert answer.cluster_id is None
+
+
+def test_a_string_that_the_message_cuts_off_is_malformed() -> None:
+    with pytest.raises(MalformedResponse, match="cluster_id is cut off"):
+        decode(messages.MetadataRequest(), 2, bytes(4) + b"\x7f\xffabc")
+
+
+def test_a_response_header_with_tags_is_malformed() -> None:
+    with pytest.raises(MalformedResponse, match="tags in its header"):
+        decode(messages.MetadataRequest(), 12, b"\x01" + bytes(40))
