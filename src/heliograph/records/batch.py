@@ -52,6 +52,8 @@ _ATTRIBUTES_TO_COUNT = struct.Struct(">hiqqqhi")
 _CRC = struct.Struct(">I")
 _MARKER = struct.Struct(">hh")
 _ABORT = 0
+#: The offset behind it must be one, too: that is where a reader goes on.
+LAST_OFFSET = (1 << 63) - 2
 
 
 class Header(NamedTuple):
@@ -97,6 +99,22 @@ def split(buffer: memoryview) -> Iterator[memoryview]:
 
 def read_header(batch: memoryview) -> Header:
     return Header._make(HEADER.unpack_from(batch))
+
+
+def check_header(header: Header, subject: str = "record batch") -> None:
+    """What the checksum does not cover (magic and offset), or what a writer with a bug has signed."""
+    if (
+        header.magic == 2
+        and header.record_count >= 0
+        and header.last_offset_delta >= 0
+        and 0 <= header.base_offset <= LAST_OFFSET - header.last_offset_delta
+    ):
+        return
+    raise CorruptRecords(
+        f"{subject} at source offset {header.base_offset}: expected magic 2, recordCount and "
+        f"lastOffsetDelta of 0 or more, and offsets from 0 to {LAST_OFFSET}, found magic {header.magic}, "
+        f"recordCount {header.record_count}, lastOffsetDelta {header.last_offset_delta}"
+    )
 
 
 def check_crc(batch: memoryview, header: Header) -> None:
@@ -149,9 +167,12 @@ _NO_EPOCH = b"\xff" * 4
 def is_abort_marker(batch: memoryview) -> bool:
     """Whether a control batch ends its transaction by aborting it.
 
-    Control batches are never compressed and hold one record, whose key is (version i16, type i16).
+    Control batches are never compressed and hold one record, whose key is (version i16, type i16), or
+    none after compaction; that ends nothing (`CompletedFetch.containsAbortMarker`).
     """
     position = HEADER_BYTES
+    if read_header(batch).record_count == 0:
+        return False
     position = _skip_varint(batch, position) + 1  # length, attributes
     for _ in range(3):  # timestampDelta, offsetDelta, keyLength
         position = _skip_varint(batch, position)

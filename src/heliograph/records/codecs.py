@@ -20,8 +20,10 @@ from heliograph.errors import CorruptRecords
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
-#: No batch of a sane cluster gets near this; a length field cannot make us allocate more.
-DEFAULT_LIMIT = 1 << 30
+# What data may become: no batch of a sane cluster gets near this, and a bomb gets no further. Repacking
+# takes some five times as much, for a moment.
+_LIMIT_PER_BYTE = 64
+_LIMIT_ANYWAY = 64 << 20
 
 _Data = bytes | bytearray | memoryview
 
@@ -30,8 +32,9 @@ _Data = bytes | bytearray | memoryview
 _GZIP_LEVEL = 1
 _ZSTD_LEVEL = 1
 
-# What one compressed byte can become at most; zstd writes a run of 128 KiB in 4 bytes.
-_MAX_RATIO = {GZIP: 1032, LZ4: 255, ZSTD: 32768}
+# What one compressed byte can become at most: snappy copies 64 bytes with 3, zstd writes a run of 128 KiB
+# in 4.
+_MAX_RATIO = {GZIP: 1032, SNAPPY: 22, LZ4: 255, ZSTD: 32768}
 _BUFFER_FULL = "failed to write whole buffer"
 _MODULES: dict[int, Any] = {GZIP: cramjam.gzip, LZ4: cramjam.lz4, ZSTD: cramjam.zstd}
 
@@ -66,11 +69,13 @@ def compress(codec: int, data: _Data) -> bytes:
 
 
 def decompress(
-    codec: int, data: _Data, *, limit: int = DEFAULT_LIMIT, subject: str = "records"
+    codec: int, data: _Data, *, limit: int | None = None, subject: str = "records"
 ) -> memoryview:
     """What `data` was before `compress`, at most `limit` bytes; else CorruptRecords."""
     if codec == NONE:
         return memoryview(data)
+    if limit is None:
+        limit = _LIMIT_ANYWAY + _LIMIT_PER_BYTE * len(data)
     if codec not in _MODULES and codec != SNAPPY:
         raise CorruptRecords(f"{subject}: codec {codec}, expected 0 to 4 ({', '.join(NAMES)})")
     try:
@@ -132,8 +137,8 @@ def _decompress_snappy(data: memoryview, limit: int) -> memoryview:
 
 def _decompress_snappy_block(block: memoryview, limit: int) -> memoryview:
     size = cramjam.snappy.decompress_raw_len(block)
-    if size > limit:
-        raise ValueError(f"a block claims {size} bytes")
+    if size > min(limit, _MAX_RATIO[SNAPPY] * len(block)):
+        raise ValueError(f"a block of {len(block)} bytes claims {size} bytes")
     return memoryview(cramjam.snappy.decompress_raw(block))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heliograph.errors import CorruptRecords
-from heliograph.records.codecs import DEFAULT_LIMIT
 from heliograph.records.framing import Section, unframe
 from heliograph.records.varint import decode_varint, decode_varlong
 
@@ -23,7 +22,7 @@ class Record:
     headers: tuple[Header, ...] = ()
 
 
-def decode(batch: memoryview, *, subject: str = "", limit: int = DEFAULT_LIMIT) -> list[Record]:
+def decode(batch: memoryview, *, subject: str = "", limit: int | None = None) -> list[Record]:
     """All records of one whole batch, or CorruptRecords if a single byte is out of place."""
     section = unframe(batch, subject=subject, limit=limit)
     records = []
@@ -53,6 +52,10 @@ def _decode_record(section: Section, position: int) -> tuple[Record, int]:
         raise CorruptRecords(f"length {length} with {len(data) - position} bytes left")
     timestamp_delta, position = decode_varlong(data, position + 1)
     offset_delta, position = decode_varint(data, position)
+    if not 0 <= offset_delta <= section.last_offset_delta:
+        raise CorruptRecords(
+            f"offset delta {offset_delta}, the last is {section.last_offset_delta}"
+        )
     key, position = _decode_bytes(data, position)
     value, position = _decode_bytes(data, position)
     count, position = decode_varint(data, position)

@@ -21,9 +21,10 @@ from heliograph.records.batch import (
     LOG_APPEND_TIME,
     PREFIX,
     check_crc,
+    check_header,
     read_header,
 )
-from heliograph.records.codecs import DEFAULT_LIMIT, decompress
+from heliograph.records.codecs import decompress
 
 _CRC_AT = 17
 
@@ -36,32 +37,31 @@ class Section:
     count: int
     codec: int
     base_offset: int
+    last_offset_delta: int
     base_timestamp: int
     append_timestamp: int | None  # the time of all records if the broker stamped them, else None
     subject: str  # how errors call this batch
 
 
-def unframe(batch: memoryview, *, subject: str = "", limit: int = DEFAULT_LIMIT) -> Section:
+def unframe(batch: memoryview, *, subject: str = "", limit: int | None = None) -> Section:
     """The section of one whole batch; lengths and CRC-32C are checked, records not yet."""
     subject = subject or "record batch"
     if len(batch) < HEADER_BYTES:
         raise CorruptRecords(f"{subject}: {len(batch)} bytes, a header alone has {HEADER_BYTES}")
     header = read_header(batch)
+    check_header(header, subject)
     subject = f"{subject} at source offset {header.base_offset}"
-    if header.magic != 2:
-        raise CorruptRecords(f"{subject}: magic {header.magic}, expected 2")
     found = len(batch) - PREFIX.size
     if header.length != found:
         raise CorruptRecords(f"{subject}: batchLength {header.length}, found {found} bytes")
     check_crc(batch, header)
-    if header.record_count < 0:
-        raise CorruptRecords(f"{subject}: recordCount {header.record_count}")
     codec = header.attributes & CODEC
     return Section(
         data=bytes(decompress(codec, batch[HEADER_BYTES:], limit=limit, subject=subject)),
         count=header.record_count,
         codec=codec,
         base_offset=header.base_offset,
+        last_offset_delta=header.last_offset_delta,
         base_timestamp=header.base_timestamp,
         append_timestamp=header.max_timestamp if header.attributes & LOG_APPEND_TIME else None,
         subject=subject,

@@ -17,7 +17,7 @@ from zlib import crc32
 
 from heliograph.errors import CorruptRecords
 from heliograph.records.batch import CODEC, LOG_APPEND_TIME, MAGIC_AT, PREFIX
-from heliograph.records.codecs import DEFAULT_LIMIT, LZ4, NONE, decompress, mend_lz4
+from heliograph.records.codecs import LZ4, NONE, decompress, mend_lz4
 from heliograph.records.decode import Record
 
 _FIXED = Struct(">Ibb")  # crc, magic, attributes
@@ -84,7 +84,7 @@ def decode_legacy(
     *,
     append_time: bool = True,
     subject: str = "message set",
-    limit: int = DEFAULT_LIMIT,
+    limit: int | None = None,
 ) -> list[Record]:
     """The records of one whole entry, in order.
 
@@ -115,7 +115,7 @@ def decode_legacy(
     ]
 
 
-def _unwrap(wrapper: _Message, subject: str, limit: int) -> memoryview:
+def _unwrap(wrapper: _Message, subject: str, limit: int | None) -> memoryview:
     codec = wrapper.attributes & CODEC
     if wrapper.value is None:
         raise CorruptRecords(f"{subject}: a compressed message with a null value")

@@ -25,6 +25,8 @@ from heliograph.records.legacy import decode_legacy, split_legacy
 from heliograph.records.renumber import Renumbered, renumber
 from heliograph.records.varint import decode_varint, decode_varlong
 
+_TIMESTAMPS = 1 << 63
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repacked:
@@ -108,9 +110,15 @@ def _repack_section(
         max_bytes=max_bytes,
     )
     try:
-        return _pack(section, section.data, section.count, order)
+        batches = _pack(section, section.data, section.count, order)
     except CorruptRecords as problem:
         raise CorruptRecords(f"{section.subject}: {problem}") from problem
+    last = section.base_offset + section.last_offset_delta
+    if batches and batches[-1].next_offset > last + 1:
+        raise CorruptRecords(
+            f"{section.subject}: a record has offset {batches[-1].next_offset - 1}, the last is {last}"
+        )
+    return batches
 
 
 def _pack(section: Section, data: bytes, count: int, order: _Order) -> list[Repacked]:
@@ -132,7 +140,7 @@ def _pack(section: Section, data: bytes, count: int, order: _Order) -> list[Repa
         raise RecordTooLarge(section.subject, section.base_offset + kept.starts[0][0], len(batch))
     batches: list[Repacked] = []
     # A tenth more parts than the size asks for: records differ in size.
-    parts = 1 + len(batch) * 11 // (order.max_bytes * 10)
+    parts = 1 + len(batch) * 11 // (max(order.max_bytes, 1) * 10)
     for part, size in _split(data, count, order, parts=parts):
         batches += _pack(section, part, size, order)
     return batches
@@ -156,6 +164,8 @@ def _wrap(section: Section, kept: Renumbered, restamp: bool) -> bytearray:
     max_timestamp = base_timestamp + kept.max_timestamp_delta
     if restamp and section.append_timestamp is not None:
         base_timestamp = max_timestamp = section.append_timestamp
+    if not -_TIMESTAMPS <= max_timestamp < _TIMESTAMPS:
+        raise CorruptRecords(f"timestamp {max_timestamp}: more than 64 bits")
     pieces = kept.pieces
     if section.codec != NONE:
         pieces = [compress(section.codec, b"".join(pieces))]
@@ -220,6 +230,7 @@ def _section_of(codec: int, records: list[Record], subject: str) -> Section:
         count=len(records),
         codec=codec,
         base_offset=base_offset,
+        last_offset_delta=records[-1].offset - base_offset,
         base_timestamp=base_timestamp,
         append_timestamp=None,
         subject=f"{subject} at source offset {base_offset}",

@@ -2,7 +2,9 @@
 
 Nothing is decompressed here. A batch passes as it is, is dropped (control batches, aborted
 transactions, empty batches left by compaction), or is marked for `repack` when a broker would refuse
-it. Mirrors `CompletedFetch.java` for read_committed; differs in working on batches, not records.
+it. Mirrors `CompletedFetch.java` for read_committed; differs in working on batches, not records, and in
+that offsets which go back are corrupt: they are outside the checksum, and what a damaged one makes a
+reader pass over is lost.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ import heapq
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from heliograph.errors import CorruptRecords
 from heliograph.model import AbortedTransaction
 from heliograph.records.batch import (
     CONTROL,
+    LAST_OFFSET,
     LOG_APPEND_TIME,
     MAGIC_AT,
     PREFIX,
     TRANSACTIONAL,
     Header,
     check_crc,
+    check_header,
     is_abort_marker,
     read_header,
     split,
@@ -63,13 +68,18 @@ def select(
     batches: list[Selected] = []
     transactions = _Transactions(aborted)
     holes = False
+    behind = 0  # the last batch
     for data in split(records):
         if data[MAGIC_AT] < 2:
             selected, after = _legacy(data, position)
+            _check_order(after - 1, behind)
+            behind = after
             holes = True  # nobody can tell: old formats do not say where a batch begins
         else:
             header = read_header(data)
-            after = header.last_offset + 1
+            check_header(header)
+            _check_order(header.base_offset, behind)
+            after = behind = header.last_offset + 1
             if after <= position:
                 continue
             if end is not None and header.base_offset >= end:
@@ -85,6 +95,13 @@ def select(
         if end is not None and position >= end:
             return Selection(batches, end, holes)
     return Selection(batches, position, holes)
+
+
+def _check_order(offset: int, behind: int) -> None:
+    if offset < behind:
+        raise CorruptRecords(
+            f"record batch at source offset {offset}: stands behind offset {behind - 1}"
+        )
 
 
 def _magic2(
@@ -108,8 +125,10 @@ def _thinned(header: Header) -> bool:
 def _legacy(data: memoryview, position: int) -> tuple[Selected | None, int]:
     """Magic 0 and 1: the entry's offset is that of its last message (a wrapper) or its only one."""
     last, _ = PREFIX.unpack_from(data)
+    if not 0 <= last <= LAST_OFFSET:
+        raise CorruptRecords(f"message: no record can have the offset {last}")
     if last < position:
-        return None, position
+        return None, last + 1
     return Selected(data, position, last + 1, 0, True), last + 1
 
 

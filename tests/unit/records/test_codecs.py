@@ -70,9 +70,20 @@ def test_a_bomb_is_stopped_at_the_limit(codec: int) -> None:
     assert len(decompress(codec, bomb, limit=3_000_000)) == 3_000_000
 
 
-def test_a_length_field_alone_allocates_nothing() -> None:
-    with pytest.raises(CorruptRecords, match="claims 4294967295 bytes"):
-        decompress(SNAPPY, b"\xff\xff\xff\xff\x0f" + bytes(50))
+@pytest.mark.parametrize("codec", [GZIP, ZSTD], ids=lambda codec: NAMES[codec])
+def test_what_data_may_become_goes_by_its_size(codec: int) -> None:
+    few = compress(codec, bytes(63 << 20))
+    bomb = compress(codec, bytes(96 << 20))
+
+    assert len(decompress(codec, few)) == 63 << 20
+    with pytest.raises(CorruptRecords, match=f"at most {(64 << 20) + 64 * len(bomb)} bytes"):
+        decompress(codec, bomb)
+
+
+@pytest.mark.parametrize("size", [b"\xff\xff\xff\xff\x0f", b"\x80\x80\x80\x10"])
+def test_a_length_field_alone_allocates_nothing(size: bytes) -> None:
+    with pytest.raises(CorruptRecords, match=r"a block of .* bytes claims [0-9]+ bytes"):
+        decompress(SNAPPY, size + bytes(50))
 
 
 @pytest.mark.parametrize("codec", COMPRESSING, ids=lambda codec: NAMES[codec])

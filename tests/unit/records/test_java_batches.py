@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from batch_oracle import Row, read
+from java_batches import BATCHES
 
 from heliograph.records.batch import split
 from heliograph.records.decode import decode
 from heliograph.records.legacy import decode_legacy
 from heliograph.records.repack import repack
 
-LINES = Path(__file__).with_name("java_batches.txt").read_text().splitlines()
-BATCHES = {
-    name: bytes.fromhex(wire) for name, wire in (line.split() for line in LINES if line[0] != "#")
-}
 CODEC = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3}
 FIELDS = [(70, 1000, b"k", b"v"), (71, 1005, None, b""), (75, 1003, b"", None)]
 

@@ -277,3 +277,30 @@ def test_random_bytes_raise_nothing_but_corrupt_records(noise: bytes, magic: int
 
     with pytest.raises(CorruptRecords):
         repack(memoryview(buffer), first=0)
+
+
+THREE = [Row(20 + n * n, 1_700_000_000_000 + n, b"k", b"v", []) for n in range(3)]
+
+
+def test_timestamps_beyond_64_bits_are_corrupt() -> None:
+    batch = with_fields(bytes(write(THREE)), first_time=2**63 - 1)
+
+    with pytest.raises(CorruptRecords, match=r"timestamp 9223.*more than 64 bits"):
+        repack(batch, first=0)
+
+
+def test_a_record_behind_the_last_of_its_header_is_corrupt() -> None:
+    """The position would go on there, and the records between would be passed over."""
+    batch = with_fields(bytes(write(THREE)), last=THREE[1].offset - THREE[0].offset)
+
+    with pytest.raises(
+        CorruptRecords, match=f"offset {THREE[-1].offset}, the last is {THREE[1].offset}"
+    ):
+        repack(batch, first=0)
+    assert repack(batch, first=0, end=THREE[2].offset)
+
+
+def test_a_target_that_takes_no_bytes_takes_no_record() -> None:
+    """max.message.bytes may be 0."""
+    with pytest.raises(RecordTooLarge):
+        repack(write(THREE), first=0, max_bytes=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from batch_oracle import Row, read, with_fields, write
+from java_batches import BATCHES
 
 from heliograph.errors import CorruptRecords
 from heliograph.model import AbortedTransaction
@@ -199,3 +200,51 @@ def test_a_cut_batch_is_left_for_the_next_fetch() -> None:
 
     assert offsets(selection) == [10, 11]
     assert selection.position == 12
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"magic": 3},
+        {"magic": -1},
+        {"base": -5},
+        {"base": 2**63 - 2},
+        {"last": -1},
+        {"last": -6, "count": -5},
+        {"count": -1},
+    ],
+    ids=str,
+)
+def test_a_header_that_cannot_be_is_corrupt_although_its_checksum_holds(
+    change: dict[str, int],
+) -> None:
+    with pytest.raises(CorruptRecords, match="expected magic 2"):
+        select(joined(batch(10), with_fields(bytes(batch(12)), **change)), position=10)
+
+
+@pytest.mark.parametrize("offset", [2, 10, 11, 1 << 40])
+def test_offsets_that_go_back_are_corrupt_and_nothing_is_passed_over(offset: int) -> None:
+    """A batch's offset is outside of its checksum; a damaged one must not hide the batches around it."""
+    data = joined(batch(10), with_fields(bytes(batch(12)), base=offset), batch(14))
+
+    with pytest.raises(CorruptRecords, match=r"source offset \d+: stands behind offset \d+"):
+        select(data, position=10)
+
+
+def test_a_marker_that_compaction_has_emptied_ends_nothing() -> None:
+    """CompletedFetch.containsAbortMarker"""
+    emptied = with_fields(bytes(marker(12, 7, ABORT))[:61], count=0)
+    data = joined(batch(10, producer=7), emptied, batch(13, producer=7))
+
+    selection = select(data, position=10, aborted=[AbortedTransaction(7, 10)])
+
+    assert offsets(selection) == []
+    assert selection.position == 15
+
+
+def test_an_old_message_with_an_offset_that_cannot_be_is_corrupt() -> None:
+    message = bytearray(BATCHES["magic1-lz4"])
+    message[0] = 0x80
+
+    with pytest.raises(CorruptRecords, match="no record can have the offset"):
+        select(memoryview(message), position=0)
