@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from heliograph.mm2.malformed import Malformed
 
@@ -38,7 +39,9 @@ _SHORT_ESCAPES = {
     "\r": r"\r",
 }
 _TO_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _INT32_MAX = 2**31 - 1
+_INT64_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +116,8 @@ def _read(key: bytes | None, value: bytes | None) -> SourceOffset | OtherOffset:
     if partition.keys() != {"cluster", "partition", "topic"}:
         return OtherOffset(connector=connector)
     cluster, topic, number = partition["cluster"], partition["topic"], partition["partition"]
-    if not isinstance(cluster, str) or not isinstance(topic, str):
-        raise _Malformed("key: cluster and topic must be strings")
+    if not _is_text(cluster) or not _is_text(topic):
+        raise _Malformed("key: cluster and topic must be strings, without halves of characters")
     if type(number) is not int or not 0 <= number <= _INT32_MAX:
         raise _Malformed(f"key: expected a partition number, found {number!r}")
     if key != source_offset_key(connector, cluster, topic, number):
@@ -139,9 +142,13 @@ def _read_key(key: bytes | None) -> tuple[str, dict[str, object]]:
 def _read_value(value: bytes) -> int:
     document = _json("value", value)
     offset = document.get("offset") if isinstance(document, dict) else None
-    if type(offset) is not int:
-        raise _Malformed('value: expected {"offset": number}')
+    if type(offset) is not int or offset >= _INT64_MAX:  # one is added to resume
+        raise _Malformed('value: expected {"offset": number of 63 bits}')
     return offset
+
+
+def _is_text(found: object) -> TypeGuard[str]:
+    return isinstance(found, str) and not _SURROGATE.search(found)
 
 
 def _json(what: str, data: bytes) -> object:

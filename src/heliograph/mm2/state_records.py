@@ -26,7 +26,11 @@ CHUNK_STRETCHES = 1000
 RUNNING, STOPPED = "RUNNING", "STOPPED"
 
 _INT32_MAX = 2**31 - 1
-_LISTS = ("topics", "topics_exclude", "refused")
+_OFFSETS = 1 << 62
+# The fields of both statuses by their types in JSON; what is not named is a string.
+_NUMBERS = frozenset({"position", "source_end", "copied_ms", "at_ms", "since_ms"})
+_LISTS = frozenset({"topics", "topics_exclude", "refused"})
+_NULLABLE = frozenset({"error", "source_id", "target_id"})
 
 
 _PREFIX, _SUFFIX = "mm2-heliograph.", ".internal"
@@ -162,7 +166,7 @@ def _read(
     key: Any, value: bytes | None
 ) -> Chunk | PartitionStatus | TrailRecord | FlowStatus | None:
     match key:
-        case ["stretches", str() as topic, int() as number, int() as first] if first >= 0:
+        case ["stretches", str() as topic, int() as number, int() as first] if _is_offset(first):
             partition = _partition(topic, number)
             stretches = () if value is None else _stretches(_load("value", value)["stretches"])
             if stretches and stretches[0].upstream != first:
@@ -180,9 +184,7 @@ def _read(
         case ["flow", str() as flow]:
             if value is None:
                 return None
-            known = _known(FlowStatus, value)
-            known |= {name: _words(known.get(name, ())) for name in _LISTS}
-            return FlowStatus(flow=flow, **known)
+            return FlowStatus(flow=_text(flow), **_known(FlowStatus, value))
         case _:
             raise ValueError("key: not one of ours")
 
@@ -208,27 +210,45 @@ def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
 def _known(kind: type[PartitionStatus | FlowStatus], value: bytes) -> dict[str, Any]:
     """The fields of a status that this version knows; a later one may write more."""
     names = {each.name for each in fields(kind)}
-    return {name: value for name, value in _load("value", value).items() if name in names}
+    document = _load("value", value)
+    return {name: _typed(name, found) for name, found in document.items() if name in names}
 
 
-def _words(items: Iterable[Any]) -> tuple[str, ...]:
-    words = tuple(items)
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("value: expected a list of strings")
-    return words
+def _typed(name: str, found: Any) -> Any:
+    """Law: nothing gets into a status that those who show or compare it do not expect there."""
+    if name in _NUMBERS:
+        if type(found) is not int or not -_OFFSETS < found < _OFFSETS:
+            raise ValueError(f"value: expected a number as {name}, found {found!r}")
+        return found
+    if name in _LISTS:
+        return tuple(_text(word) for word in found)
+    if name == "problems":
+        return {_text(subject): _text(problem) for subject, problem in found.items()}
+    return None if found is None and name in _NULLABLE else _text(found)
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, str):
+        raise ValueError(f"expected a string, found {found!r}")
+    found.encode()  # UnicodeEncodeError (a ValueError) for halves of characters, which nobody can print
+    return found
+
+
+def _is_offset(number: int) -> bool:
+    return type(number) is int and 0 <= number < _OFFSETS
 
 
 def _partition(topic: str, number: int) -> TopicPartition:
     if isinstance(number, bool) or not 0 <= number <= _INT32_MAX:
         raise ValueError(f"key: expected a partition number, found {number!r}")
-    return TopicPartition(topic, number)
+    return TopicPartition(_text(topic), number)
 
 
 def _stretches(rows: Iterable[Any]) -> tuple[Stretch, ...]:
     stretches = tuple(Stretch(*row) for row in rows)
     before = 0
     for stretch in stretches:
-        if not all(type(number) is int and -1 <= number < 1 << 62 for number in stretch):
+        if not all(type(number) is int and -1 <= number < _OFFSETS for number in stretch):
             raise ValueError(f"value: expected [upstream, downstream, count], found {stretch}")
         if stretch.upstream < before or stretch.count < 0:
             raise ValueError(f"value: {stretch} after upstream offset {before}")

@@ -100,10 +100,17 @@ def test_what_a_status_writes_can_be_read(status: PartitionStatus | FlowStatus) 
         (b'["partition","orders",0]', b'{"flow":"x"}', "KeyError"),
         (b'["partition","orders",0]', b"[]", "AttributeError"),
         (b'["flow","x"]', b'{"source":"x"}', "TypeError"),
+        (b'["flow","x"]', b'{"at_ms":"soon"}', "expected a number as at_ms"),
+        (b'["flow","x"]', b'{"topics":[7]}', "expected a string, found 7"),
+        (b'["flow","x"]', b'{"problems":["x"]}', "AttributeError"),
+        (b'["partition","orders",0]', b'{"position":1e3}', "expected a number as position"),
+        (b'["partition","orders",0]', b'{"flow":null}', "expected a string, found None"),
+        (rb'["partition","\ud800",0]', None, "UnicodeEncodeError"),
+        (b'["stretches","orders",0,true]', None, "key: not one of ours"),
     ],
 )
 def test_a_malformed_record_says_why_and_does_not_raise(
-    key: bytes | None, value: bytes, reason: str
+    key: bytes | None, value: bytes | None, reason: str
 ) -> None:
     read = read_state(key, value)
 
