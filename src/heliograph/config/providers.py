@@ -128,6 +128,8 @@ def _read(path: Path) -> str:
         raise Unavailable(f"{path}: expected text in UTF-8, found other bytes") from None
     except OSError as problem:
         raise Unavailable(f"{path}: cannot be read: {problem.strerror}") from None
+    except ValueError:  # a null character, or half of one
+        raise Unavailable(f"{str(path)!r}: no file can be called so") from None
 
 
 class Filled(NamedTuple):

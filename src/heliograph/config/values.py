@@ -28,7 +28,7 @@ class OptionType:
 
 
 _COMMA = re.compile(r"\s*,\s*")
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?0*[0-9]{1,19}")  # as many digits as a LONG may have
 
 
 def parse_list(text: str) -> tuple[str, ...]:

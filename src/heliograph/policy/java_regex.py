@@ -9,6 +9,9 @@ it did under MM2. What only Java knows (`\p{java…}`, the flags d, u and U) is 
 Unicode properties (`\p{L}`, `\p{IsGreek}`) are not ASCII in Java, so they run in a scope of their own,
 `(?u:…)`; a class that holds one is scoped as a whole, which is why the ASCII escapes in a class are
 written out. Letters still fold by ASCII only under `(?i)`, since that follows the outermost flag.
+
+No pattern holds up a mirror: one that would take long to compile is refused, and one that tries too many
+ways to match a text (`(a|aa)+b`) is given up, with an error that names both.
 """
 
 from __future__ import annotations
@@ -20,6 +23,11 @@ import regex
 from heliograph.errors import InvalidPattern
 
 _FLAGS = regex.V1 | regex.ASCII
+
+#: Counted repetitions are unrolled: `(a{1000}){1000}` has a million parts. This many take 0.1 s.
+_MAX_PARTS = 50_000
+#: Of CPU, for one text.
+_MATCH_SECONDS = 1.0
 
 # Escapes that mean the same to both engines. Java refuses every other escaped letter.
 _SAME_ESCAPES = frozenset("tnrfabBAGzRXNu")
@@ -65,7 +73,7 @@ _UNICODE_PROPERTY = regex.compile(
     r"|(?:Is|In)\w+|(?:sc|script|blk|block|gc|general_category)=\w+"
 )
 
-_COUNTED = regex.compile(r"\{\d+(?:,\d*)?\}")
+_COUNTED = regex.compile(r"\{([0-9]{1,9})(?:,([0-9]{1,9})?)?\}")
 _GROUP = regex.compile(r"\(\?(?::|=|!|>|<=|<!|<[a-zA-Z][a-zA-Z0-9]*>|(?P<flags>[a-zA-Z-]*)[:)])")
 _PROPERTY = regex.compile(r"\\[pP](?:\{(?P<name>[^}]*)\}|(?P<letter>[A-Z]))")
 _HEX = regex.compile(r"\\x\{([0-9a-fA-F]{1,6})\}")
@@ -87,16 +95,25 @@ class JavaPattern:
 
     def matches(self, text: str) -> bool:
         """True if the pattern matches all of `text`."""
-        return self._compiled.fullmatch(text) is not None
+        return self._match(text) is not None
 
     def groups(self, text: str) -> tuple[str, ...] | None:
         """What the groups caught, if the pattern matches all of `text`; a group that took no part: ''."""
-        match = self._compiled.fullmatch(text)
+        match = self._match(text)
         return None if match is None else match.groups("")
 
     @property
     def group_count(self) -> int:
         return int(self._compiled.groups)
+
+    def _match(self, text: str) -> regex.Match[str] | None:
+        try:
+            return self._compiled.fullmatch(text, timeout=_MATCH_SECONDS)
+        except TimeoutError:
+            reason = (
+                f"more than {_MATCH_SECONDS:g} s to match {text!r}; write it with fewer choices"
+            )
+            raise InvalidPattern(self.pattern, 0, reason) from None
 
     def __reduce__(self) -> tuple[type[JavaPattern], tuple[str]]:
         return (JavaPattern, (self.pattern,))
@@ -110,6 +127,8 @@ def _compile(pattern: str) -> regex.Pattern[str]:
     except regex.error as problem:
         found = problem.pos if problem.pos is not None else 0
         raise InvalidPattern(pattern, translation.origin(found), str(problem.msg)) from None
+    except RecursionError:
+        raise InvalidPattern(pattern, 0, "groups or classes are nested too deeply") from None
 
 
 class _Translation:
@@ -123,6 +142,8 @@ class _Translation:
         self._class_is_unicode = False
         self._output: list[str] = []
         self._origins: list[int] = []
+        self._parts = [0]  # of each group that is open, the whole pattern first
+        self._last_parts = 0  # of what a repetition would repeat
 
     def run(self) -> str:
         while self._position < len(self._pattern):
@@ -142,11 +163,24 @@ class _Translation:
         self._origins.extend([self._position] * len(text))
         self._position += consumed
 
+    def _part(self, parts: int = 1) -> None:
+        self._parts[-1] += parts
+        self._last_parts = parts
+
+    def _repeat(self, times: int) -> None:
+        parts = self._last_parts * times
+        self._parts[-1] += parts - self._last_parts
+        self._last_parts = parts
+        if self._parts[-1] > _MAX_PARTS:
+            raise self._refuse("repetitions that multiply to too many; write * or +")
+
     def _refuse(self, reason: str) -> InvalidPattern:
         return InvalidPattern(self._pattern, self._position, reason)
 
     def _escape(self) -> None:
         letter = self._pattern[self._position + 1 : self._position + 2]
+        if not self._class_depth:
+            self._part()
         if letter == "Q":
             self._quotation()
         elif letter in ("p", "P"):
@@ -166,6 +200,7 @@ class _Translation:
         self._emit("", 2)
         for character in literal:
             self._emit(regex.escape(character, special_only=False), 1)
+            self._part()
         self._emit("", 0 if end < 0 else 2)
 
     def _property(self, *, negated: bool) -> None:
@@ -217,6 +252,8 @@ class _Translation:
 
     def _close_class(self) -> None:
         self._class_depth -= 1
+        if not self._class_depth:
+            self._part()
         if not self._class_depth and self._class_is_unicode:
             self._output.insert(self._class_start, "(?u:")
             at = sum(map(len, self._output[: self._class_start]))
@@ -245,11 +282,21 @@ class _Translation:
             counted = _COUNTED.match(self._pattern, self._position)
             if counted is None:
                 raise self._refuse(r"{ starts a repetition such as {2,3}; write \{ for a brace")
+            self._repeat(max(int(number or 0) for number in counted.groups()))
             self._emit(counted[0], len(counted[0]))
         elif self._pattern.startswith("(?", self._position):
             self._group()
         else:
-            self._emit(character, 1)
+            self._plain(character)
+
+    def _plain(self, character: str) -> None:
+        if character == "(":
+            self._parts.append(0)
+        elif character == ")" and len(self._parts) > 1:
+            self._part(self._parts.pop())
+        elif character not in "|*+?":
+            self._part()
+        self._emit(character, 1)
 
     def _group(self) -> None:
         match = _GROUP.match(self._pattern, self._position)
@@ -257,4 +304,6 @@ class _Translation:
             raise self._refuse("this kind of group does not exist in Java")
         if set(match["flags"] or "") & set("duU"):
             raise self._refuse("the flags d, u and U are not supported")
+        if not match[0].endswith(")"):  # as (?i) does
+            self._parts.append(0)
         self._emit(match[0], len(match[0]))

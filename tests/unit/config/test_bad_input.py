@@ -149,6 +149,8 @@ def test_a_security_protocol_may_be_written_in_small_letters(mm2: Reader) -> Non
         ("eu.status.storage.partitions = 0", "a whole number of at least 1, or -1 for the broker's "
          "default"),
         ("offset.lag.max = ten", "a whole number from -9223372036854775808 to 9223372036854775807"),
+        ("offset.lag.max = " + "9" * 5000,
+         "a whole number from -9223372036854775808 to 9223372036854775807"),
         ("heartbeats.topic.replication.factor = 99999", "a whole number from -32768 to 32767"),
         ("key.converter = org.apache.kafka.connect.json.JsonConverter",
          "ByteArrayConverter, since records are copied as they are"),

@@ -240,6 +240,9 @@ def test_files_that_cannot_be_read_are_named_and_not_quoted(tmp_path: Path) -> N
         assert str(caught.value) == why
     with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
         FileProvider(ANYWHERE).get(str(tmp_path), "a")
+    for name in ("/a\0b", "/\ud800"):
+        with pytest.raises(Unavailable, match="no file can be called so"):
+            FileProvider(ANYWHERE).get(name, "a")
 
 
 def test_allowed_paths_go_by_names_and_see_through_dots(tmp_path: Path) -> None:

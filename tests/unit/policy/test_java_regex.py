@@ -114,6 +114,31 @@ def test_what_java_refuses_is_refused_with_its_position(pattern: str, position: 
     assert caught.value.position == position
 
 
+@pytest.mark.parametrize(
+    ("pattern", "reason"),
+    [
+        ("(" * 3000 + ")" * 3000, "nested too deeply"),
+        ("[" * 3000, "nested too deeply"),
+        ("((a{1000}){1000}){1000}", "multiply to too many"),
+        (r"(?:x\d[a-z]{200}){300}", "multiply to too many"),
+        ("a{99999999999}", "starts a repetition"),
+        ("a{\u0663}", "starts a repetition"),
+    ],
+)
+def test_a_pattern_that_would_take_long_to_compile_is_refused(pattern: str, reason: str) -> None:
+    with pytest.raises(InvalidPattern, match=reason):
+        JavaPattern(pattern)
+
+
+def test_repetitions_beside_each_other_do_not_multiply() -> None:
+    assert JavaPattern(r"(?:[a-z]{1,63}\.){1,10}" + "-.{1,249}" * 20).matches("a.b." + "-x" * 20)
+
+
+def test_a_match_that_tries_too_many_ways_is_given_up() -> None:
+    with pytest.raises(InvalidPattern, match="more than 1 s to match 'aaa"):
+        JavaPattern("(a|aa)+b").matches("a" * 200)
+
+
 def test_patterns_travel_to_other_processes() -> None:
     pattern = JavaPattern(r"\Qa.b\E.*")
 
