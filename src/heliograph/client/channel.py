@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 #: and links tell at most 50,000 at a time.
 _MAX_LINE = 16 << 20
 _MAX_LOG = 4096
+#: For the line with the token: anybody may connect, and each has a thread until then.
+_HELLO_SECONDS = 10.0
 #: Not the trail: what an epoch leaves behind comes with its result.
 _NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
@@ -148,14 +150,16 @@ class ChannelServer:
     def _serve(self, task: socket.socket) -> None:
         try:
             with task, task.makefile("rb") as lines:
+                task.settimeout(_HELLO_SECONDS)
                 epoch = self._admit(lines.readline(4096))
                 if epoch is None:
                     log.warning("channel: a connection without the token was refused")
                     return
+                task.settimeout(None)
                 self._register(task, epoch)
                 while line := lines.readline(_MAX_LINE):
                     self._hear(epoch, json.loads(line))
-        except (OSError, ValueError, KeyError, TypeError) as e:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
             log.info("channel: a task's connection ended: %s", e)
         finally:
             with self._lock:
@@ -171,7 +175,7 @@ class ChannelServer:
         """The epoch of a task that knows the token; anybody may connect, so nothing is believed."""
         try:
             hello = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         if not isinstance(hello, dict) or not isinstance(hello.get("epoch"), int):
             return None

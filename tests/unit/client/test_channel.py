@@ -181,6 +181,7 @@ def test_a_connection_without_the_token_is_hung_up_on(driver: Driver) -> None:
         b"{}\n",
         b'{"token":"\xc3\xa9","epoch":1}\n',
         b"\n",
+        b"[" * 4000 + b"\n",
     ],
 )
 def test_a_stranger_does_not_disturb_the_driver(driver: Driver, line: bytes) -> None:
