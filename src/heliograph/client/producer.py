@@ -30,7 +30,7 @@ from heliograph.client.admin import init_producer_id
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
-from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
 from heliograph.wire import messages, produce
@@ -262,8 +262,10 @@ class Producer:
     # ── answers ──────────────────────────────────────────────────────────────────────────────
 
     def _answered(self, pipe: _Pipe, body: memoryview) -> None:
-        taken = {lane.partition: (lane, batch) for lane, batch in pipe.requests.popleft()}
-        for answer in produce.decode_response(body):
+        taken = {lane.partition: (lane, batch) for lane, batch in pipe.requests[0]}
+        answers = _answers(body, taken)
+        pipe.requests.popleft()  # not before: what a malformed answer leaves open is sent again
+        for answer in answers:
             lane, batch = taken.pop(TopicPartition(answer.topic, answer.partition))
             lane.in_flight -= 1
             if answer.error in (0, _DUPLICATE_SEQUENCE_NUMBER):
@@ -373,3 +375,12 @@ class Producer:
             lane.introduced = False
             for batch in (*lane.failed, *lane.queue):
                 batch.sequence = None
+
+
+def _answers(body: memoryview, asked: Container[TopicPartition]) -> list[produce.ProducedPartition]:
+    """What a response says, each partition once and none that was not asked for."""
+    answers = produce.decode_response(body)
+    named = {TopicPartition(answer.topic, answer.partition) for answer in answers}
+    if len(named) < len(answers) or any(partition not in asked for partition in named):
+        raise MalformedResponse("produce response: partitions that were not asked for, or twice")
+    return answers

@@ -64,6 +64,6 @@ class Reader:
     def array(self) -> range:
         """The indices of an ARRAY; an element takes a byte at least, so the count is bounded by the body."""
         count = self.i32()
-        if count > len(self.body) - self.position:
+        if not 0 <= count <= len(self.body) - self.position:  # null is not allowed in any of ours
             raise MalformedResponse(f"response: an array of {count} elements does not fit")
         return range(count)

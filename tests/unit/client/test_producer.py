@@ -1,8 +1,16 @@
 from __future__ import annotations
 
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
 from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.client.producer import Outgoing, Producer
-from heliograph.model import ClusterConfig, TopicPartition
+from heliograph.errors import ClientError, MalformedResponse
+from heliograph.model import ClusterConfig, ProducerIdentity, TopicPartition
+from heliograph.wire import produce
 
 DATA, OFFSETS = TopicPartition("a.orders", 0), TopicPartition("mm2-offsets.a.internal", 7)
 
@@ -29,3 +37,59 @@ def test_abandoning_data_leaves_offsets_that_were_queued_with_it() -> None:
 
     assert producer.buffered_bytes == 30
     assert not producer.idle
+
+
+class Line:
+    """Takes the place of a connection to a broker that answers every request with the same bytes."""
+
+    versions = {produce.API_KEY: (0, produce.VERSION)}  # noqa: RUF012 - read only
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+        self._waiting: list[Callable[[memoryview], None]] = []
+
+    def send(
+        self, key: int, version: int, body: Any, answered: Callable[[memoryview], None]
+    ) -> None:
+        self._waiting.append(answered)
+
+    def pump(self) -> None:
+        self._waiting.pop()(memoryview(self.answer))
+
+    def close(self) -> None:
+        pass
+
+
+def produced(*partitions: int) -> bytes:
+    name = DATA.topic.encode()
+    answer = struct.pack(">ih", 1, len(name)) + name + struct.pack(">i", len(partitions))
+    return answer + b"".join(
+        struct.pack(">ihqqqih", partition, 0, 5, -1, 0, 0, -1) for partition in partitions
+    )
+
+
+@pytest.mark.parametrize("answer", [b"", b"\xff" * 9, produced(1), produced(0, 0)], ids=repr)
+def test_what_a_malformed_answer_leaves_open_is_sent_again(
+    answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identity = ProducerIdentity(7, 0)
+    monkeypatch.setattr("heliograph.client.producer.init_producer_id", lambda cluster: identity)
+    cluster = ClusterClient(ClusterConfig(alias="b", bootstrap_servers=()), client_id="test")
+    cluster.metadata = Metadata(nodes={1: ("b", 1)}, leaders={DATA: 1})
+    monkeypatch.setattr(cluster, "connection", lambda node: Line(answer))
+    retried: list[ClientError] = []
+    producer = Producer(
+        cluster,
+        ["a.orders"],
+        on_ack=lambda partition, batch, offset: pytest.fail("believed"),
+        on_refused=lambda partition, error: pytest.fail("given up"),
+        on_retry=lambda partition, error: retried.append(error),
+    )
+    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 0, 1))
+
+    producer.send()
+    producer.pump()
+
+    assert [type(error) for error in retried] == [MalformedResponse]
+    assert producer.buffered_bytes == 100
+    assert not producer.connections()
