@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench lint lock clean
+.PHONY: help demo test bench fuzz lint lock clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -16,6 +16,9 @@ test: $(READY) ## All tests, on real brokers and real Spark
 
 bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=--quick to try it)
 	$(BIN)/python -m benchmarks $(ARGS)
+
+fuzz: $(READY) ## Search for input that breaks a parser, ten minutes of new examples (SECONDS=60 for one)
+	@sh scripts/fuzz.sh $(BIN)/pytest $(or $(SECONDS),600)
 
 lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .

@@ -7,7 +7,7 @@ import os
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run, and no clock: a loaded machine is no failure. To look further:
-# HYPOTHESIS_PROFILE=search make test
+# HYPOTHESIS_PROFILE=search make test, or make fuzz for the parsers
 settings.register_profile(
     "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
