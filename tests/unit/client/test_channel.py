@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-import queue
 import socket
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from channel_driver import SECONDS, TOKEN, Driver, receipt
 
-from heliograph.client.channel import ChannelServer, TaskChannel
 from heliograph.errors import ConnectionLost
-from heliograph.model import PartitionState, Receipt, Stretch
-
-TOKEN = "only our tasks know"
-SECONDS = 10
-
-
-def receipt(position: int = 5, error: str | None = None) -> Receipt:
-    return Receipt(
-        flow="a->b",
-        topic="größe",
-        partition=3,
-        position=position,
-        records=2,
-        bytes=100,
-        source_end=9,
-        stored=True,
-        state=PartitionState.RUNNING if error is None else PartitionState.FAILED,
-        error=error,
-    )
-
-
-class Driver:
-    def __init__(self) -> None:
-        self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
-        self.server = ChannelServer(TOKEN, lambda epoch, got: self.heard.put((epoch, got)))
-
-    def task(self, epoch: int = 1, token: str = TOKEN) -> TaskChannel:
-        return TaskChannel(self.server.address, token, epoch)
+from heliograph.model import Receipt, Stretch
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statuses import FLOW, PARTITION
 
 from heliograph.mm2 import chunks as module
 from heliograph.mm2.chunks import MAX_CHUNKS, ChunkLog, load_stretches
@@ -20,31 +21,10 @@ from heliograph.mm2.state_records import (
     state_topic,
 )
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
-from heliograph.model import PartitionState, ProducerIdentity, TopicPartition, Trail
+from heliograph.model import ProducerIdentity, TopicPartition, Trail
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'
-PARTITION = PartitionStatus(
-    topic="orders",
-    partition=3,
-    flow="us->eu",
-    position=7,
-    source_end=9,
-    copied_ms=1_700_000_000_000,
-    state=PartitionState.RETRYING,
-    error="größer",
-)
-FLOW = FlowStatus(
-    flow="us->eu",
-    source="us",
-    target="eu",
-    source_id="abc",
-    target_id=None,
-    policy="DefaultReplicationPolicy",
-    state="RUNNING",
-    at_ms=1,
-    problems={"topic x": "refused"},
-)
 
 
 def test_the_topic_is_internal_to_every_mm2() -> None:

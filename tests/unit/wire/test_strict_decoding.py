@@ -25,6 +25,29 @@ def test_a_varint_without_an_end_is_malformed_at_once() -> None:
     assert time.thread_time() - before < 1.0
 
 
+def test_many_tags_are_read_without_copying_the_message_for_each() -> None:
+    broker = bytes(4) + b"\x02a" + bytes(4) + b"\x00" + b"\x01\x07\x00"
+    count = 50_000
+    body = bytes(5) + bytes(
+        (count + 1 & 0x7F | 0x80, count + 1 >> 7 & 0x7F | 0x80, count + 1 >> 14)
+    )
+    before = time.thread_time()
+
+    answer = decode(messages.MetadataRequest(), 12, body + broker * count + bytes(5) + b"\x01\0")
+
+    assert len(answer.brokers) == count
+    assert time.thread_time() - before < 2.0
+
+
+def test_tags_without_an_end_are_malformed() -> None:
+    with pytest.raises(MalformedResponse, match="too many tags"):
+        decode(
+            messages.ApiVersionsRequest(),
+            3,
+            bytes(2) + b"\x01" + bytes(4) + b"\x01\x07\xff\xff\x03" + bytes(1 << 16),
+        )
+
+
 def test_null_where_the_schema_has_none_is_malformed() -> None:
     with pytest.raises(MalformedResponse, match=r"ListGroupsResponse version 0: .* groups is null"):
         decode(messages.ListGroupsRequest(), 0, b"\0\0" + b"\xff" * 4)

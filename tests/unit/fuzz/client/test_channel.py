@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import json
-import queue
 import socket
 from collections.abc import Iterator
 
 import pytest
+from channel_driver import SECONDS, TOKEN, Driver, receipt
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import at_most
 from mutation import mutants
 
-from heliograph.client.channel import ChannelServer, TaskChannel
-from heliograph.model import PartitionState, Receipt
+from heliograph.model import Receipt
 
-TOKEN = "only our tasks know"
-SECONDS = 10
 HELLO = json.dumps({"token": TOKEN, "epoch": 1}).encode() + b"\n"
-RECEIPT = Receipt(
-    flow="a->b",
-    topic="orders",
-    partition=3,
-    position=5,
-    records=2,
-    bytes=100,
-    source_end=9,
-    stored=True,
-    state=PartitionState.RUNNING,
-)
-FIELDS = {name: getattr(RECEIPT, name) for name in Receipt.__slots__}
+FIELDS = {name: getattr(receipt(), name) for name in Receipt.__slots__}
 SAID = json.dumps({"receipts": [FIELDS]}).encode() + b"\n"
 LOG = json.dumps({"level": 30, "message": "said"}).encode() + b"\n"
 ODD = [
@@ -39,12 +25,6 @@ ODD = [
     *(b'{"level":"x","message":1}\n', b'{"level":' + b"9" * 5000 + b"}\n", b"{" * 4000 + b"\n"),
     *(b'{"token":7,"epoch":true}\n', b'{"receipts":[{"stretches":[[1]],"state":"?"}]}\n'),
 ]
-
-
-class Driver:
-    def __init__(self) -> None:
-        self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
-        self.server = ChannelServer(TOKEN, lambda epoch, got: self.heard.put((epoch, got)))
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +63,7 @@ def test_a_line_that_is_no_message_ends_only_its_own_connection(
 
     while not driver.heard.empty():
         driver.heard.get()
-    task = TaskChannel(driver.server.address, TOKEN, 7)
-    task.report([RECEIPT])
-    assert driver.heard.get(timeout=SECONDS) == (7, [RECEIPT])
+    task = driver.task(epoch=7)
+    task.report([receipt()])
+    assert driver.heard.get(timeout=SECONDS) == (7, [receipt()])
     task.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import at_most, survives
 from mutation import mutants
+from statuses import FLOW, PARTITION
 
 from heliograph.errors import HeliographError
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
@@ -35,36 +37,14 @@ from heliograph.mm2.state_records import (
     read_state,
 )
 from heliograph.mm2.stretches import LOST, Stretch
-from heliograph.model import PartitionState, TopicPartition
+from heliograph.model import TopicPartition
 
 TP = TopicPartition("größe", 3)
 SYNC = OffsetSync("topic-1", 2, 3, 4)
 CHECKPOINT = Checkpoint("group-1", "topic-2", 3, 4, 5, "metadata-6")
 HEARTBEAT = Heartbeat("source-1", "target-2", 1234567890)
-PARTITION = PartitionStatus(
-    topic="orders",
-    partition=3,
-    flow="us->eu",
-    position=7,
-    source_end=9,
-    copied_ms=1_700_000_000_000,
-    state=PartitionState.RETRYING,
-    error="no leader",
-)
-FLOW = FlowStatus(
-    flow="us->eu",
-    source="us",
-    target="eu",
-    source_id="abc",
-    target_id=None,
-    policy="DefaultReplicationPolicy",
-    state="RUNNING",
-    at_ms=1,
-    topics=("a", "b"),
-    problems={"topic x": "refused"},
-)
 CHUNK = chunks_of(TP, [Stretch(5, 0, 10), Stretch(20, LOST, 5), Stretch(30, 17, 0)])[0]
-STATE = [CHUNK, PARTITION, FLOW]
+STATE = [CHUNK, PARTITION, replace(FLOW, topics=("a", "b"))]
 
 OFFSET_KEYS = [
     source_offset_key("MirrorSourceConnector", "us", "größe", 0),

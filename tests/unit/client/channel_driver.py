@@ -1,0 +1,35 @@
+"""The driver's end of the channel, and what its tasks tell it."""
+
+from __future__ import annotations
+
+import queue
+
+from heliograph.client.channel import ChannelServer, TaskChannel
+from heliograph.model import PartitionState, Receipt
+
+TOKEN = "only our tasks know"
+SECONDS = 10
+
+
+def receipt(position: int = 5, error: str | None = None) -> Receipt:
+    return Receipt(
+        flow="a->b",
+        topic="größe",
+        partition=3,
+        position=position,
+        records=2,
+        bytes=100,
+        source_end=9,
+        stored=True,
+        state=PartitionState.RUNNING if error is None else PartitionState.FAILED,
+        error=error,
+    )
+
+
+class Driver:
+    def __init__(self) -> None:
+        self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
+        self.server = ChannelServer(TOKEN, lambda epoch, got: self.heard.put((epoch, got)))
+
+    def task(self, epoch: int = 1, token: str = TOKEN) -> TaskChannel:
+        return TaskChannel(self.server.address, token, epoch)
