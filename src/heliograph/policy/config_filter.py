@@ -37,7 +37,7 @@ class ConfigPropertyFilter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DefaultConfigPropertyFilter:
-    """Everything but `exclude`. Raises InvalidPattern when made, never when asked."""
+    """Everything but `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
 
     exclude: JavaPattern | None
     defaults_from_source: bool

@@ -27,7 +27,7 @@ class GroupFilter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DefaultGroupFilter:
-    """`groups` minus `exclude`. Raises InvalidPattern when made, never when asked."""
+    """`groups` minus `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
 
     groups: JavaPattern | None
     exclude: JavaPattern | None

@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"\\(?:[1-9]|k<)")
 
 @dataclass(frozen=True, slots=True)
 class RenameRule:
-    """Raises ConfigError when made, never when asked."""
+    """ConfigError when made, or where `java_regex` gives up matching."""
 
     name: Parts
     renamed: Parts

@@ -34,7 +34,7 @@ def joined(patterns: Sequence[str]) -> JavaPattern | None:
 
 @dataclass(frozen=True, slots=True)
 class DefaultTopicFilter:
-    """`topics` minus `exclude`. Raises InvalidPattern when made, never when asked."""
+    """`topics` minus `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
 
     topics: JavaPattern | None
     exclude: JavaPattern | None
