@@ -15,9 +15,19 @@ from heliograph.client.admin import LATEST, available_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
 from heliograph.client.poller import wait
+from heliograph.errors import CorruptRecords
 from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import LastBatch
-from heliograph.records.batch import CONTROL, SEQUENCES, read_header, split
+from heliograph.records.batch import (
+    CONTROL,
+    MAGIC_AT,
+    PREFIX,
+    SEQUENCES,
+    check_crc,
+    check_header,
+    read_header,
+    split,
+)
 from heliograph.wire.fetch import FetchedPartition, FetchLimits
 from heliograph.wire.messages import broker_error, error_is_retriable
 
@@ -96,7 +106,12 @@ class _Scan:
                 self.unreadable[key] = str(error)
                 del self.left[key]
             return
-        self.left[key] = self._look_at(key, answer.records)
+        try:
+            self.left[key] = self._look_at(key, answer.records)
+        except CorruptRecords as e:
+            self.unreadable[key] = f"{key}: {e}"
+            del self.left[key]
+            return
         self._bytes[key] = self._bytes.get(key, 0) + len(answer.records)
         if self.left[key] >= self.ends[key]:
             del self.left[key]
@@ -109,7 +124,12 @@ class _Scan:
     def _look_at(self, key: TopicPartition, records: memoryview) -> int:
         identity, position = self.wanted[key].identity, self.left[key]
         for batch in split(records):
+            if batch[MAGIC_AT] < 2:  # no producer had a number then
+                position = max(position, PREFIX.unpack_from(batch)[0] + 1)
+                continue
             header = read_header(batch)
+            check_header(header)
+            check_crc(batch, header)
             position = max(position, header.last_offset + 1)
             ours = identity == (header.producer_id, header.producer_epoch)
             if ours and not header.attributes & CONTROL:

@@ -25,6 +25,7 @@ CHUNK_STRETCHES = 1000
 #: `FlowStatus.state` of a flow whose service runs, or has ended in order.
 RUNNING, STOPPED = "RUNNING", "STOPPED"
 
+_INT16_MAX = 2**15 - 1
 _INT32_MAX = 2**31 - 1
 _OFFSETS = 1 << 62
 # The fields of both statuses by their types in JSON; what is not named is a string.
@@ -196,13 +197,13 @@ def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
     )
     identity, stored = ProducerIdentity(*document["producer"]), tuple(document["stored"])
     numbers = (upstream, downstream, sequence, *identity, *stored)
-    if not all(type(number) is int and number >= -1 for number in numbers):
+    if not all(type(number) is int and -1 <= number < _OFFSETS for number in numbers):
         raise ValueError(f"value: expected offsets and numbers, found {document}")
-    if not isinstance(document["remote_topic"], str):
-        raise ValueError(f"value: expected a topic, found {document['remote_topic']!r}")
+    if sequence > _INT32_MAX or identity.epoch > _INT16_MAX:
+        raise ValueError(f"value: no sequence or epoch is as large as in {document}")
     return TrailRecord(
         topic_partition=partition,
-        remote_topic=document["remote_topic"],
+        remote_topic=_text(document["remote_topic"]),
         trail=Trail(upstream, downstream, sequence, identity, stored),
     )
 

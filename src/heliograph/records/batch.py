@@ -98,7 +98,13 @@ def split(buffer: memoryview) -> Iterator[memoryview]:
 
 
 def read_header(batch: memoryview) -> Header:
-    return Header._make(HEADER.unpack_from(batch))
+    """Of magic 2: `check_header` and `check_crc` say whether it is one."""
+    try:
+        return Header._make(HEADER.unpack_from(batch))
+    except struct.error:
+        raise CorruptRecords(
+            f"record batch of {len(batch)} bytes: a header alone has {HEADER_BYTES}"
+        ) from None
 
 
 def check_header(header: Header, subject: str = "record batch") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,6 +27,12 @@ from heliograph.model import ProducerIdentity, TopicPartition, Trail
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'
+TRAIL = b'["trail","orders",0]'
+
+
+def _trail(**changed: object) -> bytes:
+    trail = {"remote_topic": "us.orders", "upstream": 12, "downstream": 7, "sequence": 5}
+    return json.dumps(trail | {"producer": [4000, 0], "stored": [-1, 12]} | changed).encode()
 
 
 def test_the_topic_is_internal_to_every_mm2() -> None:
@@ -87,6 +95,10 @@ def test_what_a_status_writes_can_be_read(status: PartitionStatus | FlowStatus) 
         (b'["partition","orders",0]', b'{"flow":null}', "expected a string, found None"),
         (rb'["partition","\ud800",0]', None, "UnicodeEncodeError"),
         (b'["stretches","orders",0,true]', None, "key: not one of ours"),
+        (TRAIL, _trail(sequence=2**31), "no sequence or epoch is as large"),
+        (TRAIL, _trail(producer=[4000, 2**15]), "no sequence or epoch is as large"),
+        (TRAIL, _trail(upstream=2**63), "expected offsets and numbers"),
+        (TRAIL, _trail(remote_topic=None), "expected a string, found None"),
     ],
 )
 def test_a_malformed_record_says_why_and_does_not_raise(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,18 +34,25 @@ from heliograph.mm2.state_records import (
     Chunk,
     FlowStatus,
     PartitionStatus,
+    TrailRecord,
     chunks_of,
     read_state,
 )
 from heliograph.mm2.stretches import LOST, Stretch
-from heliograph.model import TopicPartition
+from heliograph.model import ProducerIdentity, TopicPartition, Trail
 
 TP = TopicPartition("größe", 3)
 SYNC = OffsetSync("topic-1", 2, 3, 4)
 CHECKPOINT = Checkpoint("group-1", "topic-2", 3, 4, 5, "metadata-6")
 HEARTBEAT = Heartbeat("source-1", "target-2", 1234567890)
+State = Chunk | PartitionStatus | TrailRecord | FlowStatus
+TRAIL = TrailRecord(
+    topic_partition=TP,
+    remote_topic="us.orders",
+    trail=Trail(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12)),
+)
 CHUNK = chunks_of(TP, [Stretch(5, 0, 10), Stretch(20, LOST, 5), Stretch(30, 17, 0)])[0]
-STATE = [CHUNK, PARTITION, replace(FLOW, topics=("a", "b"))]
+STATE: list[State] = [CHUNK, PARTITION, TRAIL, replace(FLOW, topics=("a", "b"))]
 
 OFFSET_KEYS = [
     source_offset_key("MirrorSourceConnector", "us", "größe", 0),
@@ -145,7 +153,7 @@ def test_an_offset_that_is_read_can_be_resumed_at(key: bytes | None, value: byte
 
 
 @st.composite
-def states(draw: st.DrawFn, examples: Sequence[Chunk | PartitionStatus | FlowStatus]) -> Pair:
+def states(draw: st.DrawFn, examples: Sequence[State]) -> Pair:
     """Key and value, one of them or both damaged."""
     state = draw(st.sampled_from(examples))
     key, value = state.key(), state.value()
@@ -163,10 +171,16 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
     found = survives(lambda: read_state(key, value), len(key) + len(value or b""))
 
     assert not isinstance(found, HeliographError)
-    if isinstance(found, Chunk | PartitionStatus | FlowStatus):
+    if isinstance(found, State):
         again = read_state(found.key(), found.value())
         assert again == found
         str(found).encode()
+    if isinstance(found, TrailRecord):
+        upstream, downstream, sequence, identity, stored = found.trail
+        struct.pack(
+            ">qqihq", upstream + 1, downstream, sequence, identity.epoch, identity.producer_id
+        )
+        struct.pack(f">{len(stored)}q", *stored)
     if isinstance(found, PartitionStatus):
         assert all(
             type(number) is int for number in (found.position, found.source_end, found.copied_ms)
