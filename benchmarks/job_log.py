@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 from benchmarks.systems import Assignment, System
 
@@ -80,11 +80,24 @@ class JobLog:
 
     def median_ms(self, figure: str, since: float) -> float | None:
         """Of the runs that began after `since`; None if the log tells of none."""
+        return self._summary(figure, since, median)
+
+    def mean_ms(self, figure: str, since: float) -> float | None:
+        return self._summary(figure, since, fmean)
+
+    def _summary(
+        self, figure: str, since: float, middle: Callable[[list[float]], float]
+    ) -> float | None:
         times = [
             [run.seconds * 1000 for run in self._runs.get(job, []) if run.began >= since]
             for job in JOBS[figure][self._system]
         ]
-        return round(sum(map(median, times)), 1) if times and all(times) else None
+        return round(sum(map(middle, times)), 1) if times and all(times) else None
+
+
+def mean(figure: str) -> str:
+    """What the mean is called of a figure that is a median."""
+    return figure.replace("_ms", "_mean_ms")
 
 
 def parse(line: bytes) -> tuple[str, int] | None:

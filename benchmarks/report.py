@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.results import FIGURES, MANY, MANY_FIGURES, Row
+from benchmarks.results import FIGURES, MANY, MANY_FIGURES, Row, is_late
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
 
@@ -44,7 +44,7 @@ def many_table(rows: Sequence[Row]) -> str:
     for shape in shapes:
         own, rival = (found.get((shape, s)) for s in (System.HELIOGRAPH, System.MM2))
         for figure in MANY_FIGURES:
-            values = [_number(row[figure] if row else None) for row in (own, rival)]
+            values = [_found(row, figure) for row in (own, rival)]
             lines.append([shape, figure, *values, _ratio(own, rival, figure)])
     return _aligned(lines)
 
@@ -59,8 +59,14 @@ def targets(rows: Sequence[Row]) -> str:
     return _aligned([["shape", "target", "found", ""], *lines], left=2)
 
 
+def _found(row: Row | None, figure: str) -> str:
+    if row is None:
+        return _number(None)
+    return ("> " if is_late(row, figure) else "") + _number(row.get(figure))
+
+
 def _ratio(row: Row | None, rival: Row | None, figure: str) -> str:
-    if row is None or rival is None or row[figure] is None or not rival[figure]:
+    if row is None or rival is None or row.get(figure) is None or not rival.get(figure):
         return ""
     return f"{row[figure] / rival[figure]:.2f}x"
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.job_log import JOBS
+from benchmarks.job_log import JOBS, mean
 from benchmarks.running import Measures
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System
@@ -36,12 +36,14 @@ MANY_FIGURES = (
     "first_record_s",
     "all_copied_s",
     "all_groups_s",
+    "all_checkpoints_s",
     "new_topic_s",
     "offset_syncs_s",
     "checkpoints_s",
     "checkpoint_cycle_s",
     "group_offsets_s",
     *JOBS,
+    *map(mean, JOBS),
     "idle_cpu_s",
     "peak_rss_mb",
     "copied_rss_mb",
@@ -50,6 +52,15 @@ MANY_FIGURES = (
 MANY = frozenset(shape.name for shape in SHAPES if shape.topics > 1)
 _SHAPES = [shape.name for shape in SHAPES]
 _SYSTEMS = list(System)
+
+
+def late(figure: str) -> str:
+    """The mark of a figure that says how long was waited in vain: the true one is larger."""
+    return f"{figure}_late"
+
+
+def is_late(row: Row, figure: str) -> bool:
+    return any(each.get(late(figure)) for each in row["rounds"])
 
 
 class Results:

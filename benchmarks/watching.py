@@ -92,6 +92,7 @@ class Tail(Generic[P]):
         self._parse = parse
         self._consumer: Consumer | None = None
         self._seen: dict[P, Seen] = {}
+        self._count = 0
 
     def close(self) -> None:
         if self._consumer is not None:
@@ -104,6 +105,11 @@ class Tail(Generic[P]):
         there = [seen for seen in found if seen is not None and seen.upstream >= upstream]
         return there if len(there) == len(found) else None
 
+    def count(self) -> int:
+        """Reads on; how many records there have been so far."""
+        self._read()
+        return self._count
+
     def _read(self) -> None:
         """What has come by now; waits a moment for the first of it."""
         if self._consumer is None and not self._side.partitions(self._topic):
@@ -113,6 +119,7 @@ class Tail(Generic[P]):
         while messages := consumer.consume(10_000, 0.05):
             for message in messages:
                 if message.error() is None and message.value() is not None:
+                    self._count += 1
                     place, upstream = self._parse(message.key(), message.value())
                     self._seen[place] = Seen(upstream, message.timestamp()[1] / 1000)
 

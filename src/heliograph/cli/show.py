@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.logging import RichHandler
 from rich.table import Table
 
+from heliograph.service.problems import summed_up
 from heliograph.service.progress import Progress, TopicProgress
 
 log = logging.getLogger(__name__)
@@ -78,11 +79,21 @@ def _lines(progress: Progress, stop: threading.Event) -> None:
             lag,
             len(looked),
         )
-        for topic, _, _ in looked:
-            for receipt in topic.troubled:
-                log.warning(
-                    "%s %s-%d: %s", receipt.state, topic.topic, receipt.partition, receipt.error
-                )
+        for line in _troubles(topic for topic, _, _ in looked):
+            log.warning("%s", line)
+
+
+def _troubles(topics: Iterable[TopicProgress]) -> Iterator[str]:
+    """Partitions in trouble, those in the same trouble summed up."""
+    return summed_up(
+        {
+            f"{topic.topic}-{receipt.partition}": (
+                f"{receipt.state} {topic.topic}-{receipt.partition}: {receipt.error}"
+            )
+            for topic in topics
+            for receipt in topic.troubled
+        }
+    )
 
 
 def _table(progress: Progress, stop: threading.Event) -> None:

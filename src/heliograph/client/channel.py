@@ -74,9 +74,12 @@ class TaskChannel:
         changed = []
         for receipt in receipts:
             key = (receipt.flow, receipt.topic, receipt.partition)
-            if receipt.stretches or self._sent.get(key) != receipt:
-                self._sent[key] = replace(receipt, stretches=()) if receipt.stretches else receipt
+            before = self._sent.get(key)
+            if before is receipt:
+                continue
+            if receipt.stretches or before != receipt:
                 changed.append(receipt)
+            self._sent[key] = replace(receipt, stretches=()) if receipt.stretches else receipt
         if changed:
             self._write({"receipts": [_fields(receipt) for receipt in changed]})
 

@@ -67,10 +67,16 @@ class ClusterClient:
 
     def call_any(self, request: Any) -> Any:
         """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
+        return self.call_any_all([request])[0]
+
+    def call_any_all(self, requests: Sequence[Any]) -> list[Any]:
+        """As `call_any`, with several questions in one go; the answers in the order of the questions."""
+        if not requests:
+            return []
         failures: list[ClientError] = []
         if self._control is not None:
             try:
-                return self._call(self._control, request)
+                return self._control.call_all(requests, stopped=self.stopped)
             except ClientError as e:
                 failures.append(e)
                 self._hang_up()
@@ -78,7 +84,7 @@ class ClusterClient:
         for host, port in dict.fromkeys([*known, *map(_address, self.config.bootstrap_servers)]):
             try:
                 self._control = self._open(host, port)
-                return self._call(self._control, request)
+                return self._control.call_all(requests, stopped=self.stopped)
             except ClientError as e:
                 failures.append(e)
                 self._hang_up()
@@ -133,9 +139,6 @@ class ClusterClient:
         return Connection(
             host, port, client_id=self.client_id, timeout=self.timeout, stopped=self.stopped
         )
-
-    def _call(self, connection: Connection, request: Any) -> Any:
-        return connection.call(request, stopped=self.stopped)
 
     def _hang_up(self) -> None:
         if self._control is not None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.client.connection import Connection
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
@@ -39,9 +39,9 @@ class _Session:
 class Fetcher:
     """Fetches what `positions` names. Its owner moves the positions; the fetcher never does.
 
-    `on_records` gets a partition's answer (records or an error code), `on_nothing` the partitions of a
-    fetch that found no record anywhere within the time it may wait. Both hear only of partitions that
-    still stand where the fetch was sent.
+    `on_records` gets a partition's answer (records or an error code), `on_nothing`, if anybody wants to know,
+    the partitions of a fetch that found no record anywhere within the time it may wait. Both hear only of
+    partitions that still stand where the fetch was sent.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Fetcher:
         isolation_level: IsolationLevel,
         limits: FetchLimits,
         on_records: Callable[[FetchedPartition], None],
-        on_nothing: Callable[[list[TopicPartition]], None],
+        on_nothing: Callable[[list[TopicPartition]], None] | None,
     ) -> None:
         self.cluster = cluster
         self.positions: dict[TopicPartition, int] = {}
@@ -61,6 +61,8 @@ class Fetcher:
         self._on_nothing = on_nothing
         self._sessions: dict[int, _Session] = {}
         self._penalty: dict[TopicPartition, float] = {}
+        #: By which leaders, and with which positions, all sessions were told; None if they were not.
+        self._routed: tuple[Metadata, dict[TopicPartition, int]] | None = None
         self._stale = True
         self._refreshed = 0.0
 
@@ -73,12 +75,30 @@ class Fetcher:
             return  # the common case under load; a broker that is new to us is met after an answer
         now = time.monotonic()
         self._route(now)
+        if self._is_settled():
+            for node, session in list(self._sessions.items()):
+                if session.connection is None:
+                    self._send(node, session, session.sent)
+            return
+        complete = True
         for node, wanted in self._wanted(now).items():
             session = self._sessions.setdefault(node, _Session())
-            if session.connection is None and (wanted or session.sent):
+            if session.connection is not None:
+                complete = complete and session.sent == wanted
+            elif wanted or session.sent:
                 self._send(node, session, wanted)
-            elif session.connection is None:
+            else:
                 del self._sessions[node]  # it leads nothing of ours any more
+        if complete and not self._stale and not self._penalty:
+            self._routed = (self.cluster.metadata, dict(self.positions))
+
+    def _is_settled(self) -> bool:
+        """Whether nothing has changed since all sessions were told: of thousands of idle partitions, none
+        need be looked at one by one."""
+        if self._routed is None:
+            return False
+        metadata, positions = self._routed
+        return metadata is self.cluster.metadata and positions == self.positions
 
     def pump(self) -> None:
         for node, session in list(self._sessions.items()):
@@ -96,12 +116,14 @@ class Fetcher:
 
     def _wanted(self, now: float) -> dict[int, dict[TopicPartition, int]]:
         leaders = self.cluster.metadata.leaders
+        self._routed = None
+        self._penalty = {p: until for p, until in self._penalty.items() if until > now}
         wanted: dict[int, dict[TopicPartition, int]] = {node: {} for node in self._sessions}
         for partition, position in self.positions.items():
             node = leaders.get(partition)
             if node is None:
                 self._stale = True
-            elif self._penalty.get(partition, 0.0) <= now:
+            elif partition not in self._penalty:
                 wanted.setdefault(node, {})[partition] = position
         return wanted
 
@@ -117,13 +139,13 @@ class Fetcher:
             del self._sessions[node]
 
     def _send(self, node: int, session: _Session, wanted: dict[TopicPartition, int]) -> None:
-        changed = {p: offset for p, offset in wanted.items() if session.sent.get(p) != offset}
+        changed, forgotten = _differences(session.sent, wanted)
         body = fetch.encode_request(
             limits=self._limits,
             isolation_level=self._isolation_level.wire,
             session=(session.id, session.epoch),
             offsets=changed,
-            forgotten=[p for p in session.sent if p not in wanted],
+            forgotten=forgotten,
         )
         try:
             connection = self.cluster.connection(node)
@@ -145,6 +167,7 @@ class Fetcher:
         response = fetch.decode_response(body)
         if response.error in (fetch.FETCH_SESSION_ID_NOT_FOUND, fetch.INVALID_FETCH_SESSION_EPOCH):
             session.reset()
+            self._routed = None
             return
         if response.error:
             raise messages.broker_error(response.error, f"{self.cluster.config.alias}: fetch")
@@ -153,6 +176,7 @@ class Fetcher:
         session.epoch = session.epoch + 1 if session.id else 0
         if not session.id:
             session.sent = {}  # the broker has no room for a session: name everything again next time
+            self._routed = None
         nothing = True
         for answer in response.partitions:
             key = TopicPartition(answer.topic, answer.partition)
@@ -164,16 +188,28 @@ class Fetcher:
             if key in asked and asked[key] == self.positions.get(key):
                 self._on_records(answer)
         # A throttled answer (KIP-219) is empty whatever there is to read.
-        if nothing and not response.throttle_ms:
+        if nothing and not response.throttle_ms and self._on_nothing is not None:
             self._on_nothing([p for p, at in asked.items() if at == self.positions.get(p)])
 
     def _penalise(self, partition: TopicPartition, code: int) -> None:
         self._penalty[partition] = time.monotonic() + _PENALTY_SECONDS
+        self._routed = None
         if messages.error_is_retriable(code):
             self._stale = True
 
     def _lost(self, node: int, error: ClientError) -> None:
         log.warning("source %s: broker %d: %s", self.cluster.config.alias, node, error)
         self._sessions.pop(node, None)
+        self._routed = None
         self.cluster.disconnect(node)
         self._stale = True
+
+
+def _differences(
+    sent: dict[TopicPartition, int], wanted: dict[TopicPartition, int]
+) -> tuple[dict[TopicPartition, int], list[TopicPartition]]:
+    """What a session is to be told: positions that are new, and partitions to forget."""
+    if sent is wanted:
+        return {}, []
+    changed = {p: offset for p, offset in wanted.items() if sent.get(p) != offset}
+    return changed, [p for p in sent if p not in wanted]

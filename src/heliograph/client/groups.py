@@ -14,14 +14,14 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.client.coordinators import MOVING, ask_coordinators
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
-from heliograph.wire import messages
+from heliograph.wire import messages, offset_fetch
+from heliograph.wire.offset_fetch import FetchedGroup
 
 #: A cluster that elects, or reads its groups after a restart, is waited for this long.
 PATIENCE_SECONDS = 10.0
 
 _GROUP_ID_NOT_FOUND = 69
-#: KIP-709: before this version of OffsetFetch a request names one group only.
-_BATCHED_VERSION = 8
+#: KIP-709: since version 8 of OffsetFetch a request names many groups.
 _GROUPS_PER_REQUEST = 500
 #: Commits have no batched form: this many are under way on a connection before answers are awaited.
 _COMMITS_IN_FLIGHT = 100
@@ -98,16 +98,11 @@ def committed_offsets(
 
     def ask(node: int, its: list[str]) -> dict[str, BrokerError | None]:
         errors: dict[str, BrokerError | None] = {}
-        for group, code, topics in _fetch_offsets(cluster, node, its):
+        for group, code, offsets, refused in _fetch_offsets(cluster, node, its):
             missing = code == _GROUP_ID_NOT_FOUND
             errors[group] = None if missing else _group_error(cluster, group, code)
-            offsets: dict[TopicPartition, CommittedOffset] = {}
-            for topic in topics:
-                for p in topic.partitions:
-                    key = TopicPartition(topic.name, p.partition_index)
-                    if p.error_code:
-                        errors[group] = _group_error(cluster, group, p.error_code, key)
-                    offsets[key] = CommittedOffset(p.committed_offset, p.metadata or "")
+            for partition, its_code in refused.items():
+                errors[group] = _group_error(cluster, group, its_code, partition)
             if errors[group] is None:
                 found[group] = offsets
         return errors
@@ -117,18 +112,30 @@ def committed_offsets(
 
 def _fetch_offsets(
     cluster: ClusterClient, node: int, groups: Sequence[str]
-) -> Iterator[tuple[str, int, Any]]:
+) -> Iterator[FetchedGroup]:
     for start in range(0, len(groups), _GROUPS_PER_REQUEST):
         chunk = groups[start : start + _GROUPS_PER_REQUEST]
         request = _offsets_request(chunk)
         response = cluster.call(node, request)
-        if request.API_VERSION >= _BATCHED_VERSION:
-            for answer in response.groups:
-                yield answer.group_id, answer.error_code, answer.topics
+        if request.API_VERSION in offset_fetch.VERSIONS:
+            yield from response.groups
         else:
             others = cluster.call_all(node, [_offsets_request([group]) for group in chunk[1:]])
             for group, answer in zip(chunk, [response, *others], strict=True):
-                yield group, answer.error_code, answer.topics
+                yield _fetched_group(group, answer)
+
+
+def _fetched_group(group: str, answer: Any) -> FetchedGroup:
+    """Of a broker that answers for one group at a time."""
+    fetched = FetchedGroup(group, answer.error_code, {}, {})
+    for topic in answer.topics:
+        for p in topic.partitions:
+            key = TopicPartition(topic.name, p.partition_index)
+            if p.error_code:
+                fetched.refused[key] = p.error_code
+            else:
+                fetched.offsets[key] = CommittedOffset(p.committed_offset, p.metadata or "")
+    return fetched
 
 
 def _offsets_request(groups: Sequence[str]) -> messages.OffsetFetchRequest:

@@ -91,7 +91,7 @@ class Link:
             isolation_level=flow.isolation_level,
             limits=limits or FetchLimits(),
             on_records=self._on_records,
-            on_nothing=self._on_nothing,
+            on_nothing=self._on_nothing if self._has_ends() else None,
         )
         self._producer = Producer(
             target,
@@ -195,6 +195,9 @@ class Link:
             for copy in self._copies.values():
                 if copy.state is PartitionState.RUNNING:
                     copy.state, copy.error = PartitionState.RETRYING, str(e)
+
+    def _has_ends(self) -> bool:
+        return any(copy.lease.end is not None for copy in self._copies.values())
 
     def _finished(self) -> bool:
         if any(copy.lease.end is None for copy in self._copies.values()):
@@ -414,6 +417,7 @@ class Link:
 
     def _resume(self, copy: PartitionCopy) -> None:
         """Fetch on from `position`, unless the lease is read to its end or the partition is in trouble."""
+        self._syncs.moved = self._trails.moved = True
         end = copy.lease.end
         unfit = copy.state is PartitionState.FAILED or copy in self._unfounded
         if unfit or (end is not None and copy.position >= end):

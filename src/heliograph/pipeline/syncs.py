@@ -47,6 +47,7 @@ class Syncs:
         state: SideWriter,
     ) -> None:
         self.lost = 0  # records whose place on the target is not known
+        self.moved = True  # whether any copy may have moved since syncs were last collected
         self._flow = flow
         self._copies = copies
         self._lock = threading.Lock()  # receipts are made in another thread
@@ -104,7 +105,10 @@ class Syncs:
 
     def tick(self, now: float) -> None:
         """Send syncs that are due."""
-        if now >= self._next_collect and (self._syncs is not None or self._exact):
+        if not self.moved or now < self._next_collect:
+            return
+        if self._syncs is not None or self._exact:
+            self.moved = False
             self._collect()
             took = time.monotonic() - now
             self._next_collect = now + max(took * _REST, _COLLECT_SECONDS)

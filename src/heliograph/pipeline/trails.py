@@ -18,12 +18,14 @@ class Trails:
     record of a producer goes out, so that nobody ever finds records of a producer that no trail names."""
 
     def __init__(self, writer: SideWriter) -> None:
+        self.moved = False  # whether any copy may have moved since trails were last written
         self._writer = writer
         self._told: dict[PartitionCopy, Trail] = {}
         self._next = 0.0
 
     def tick(self, now: float, copies: Iterable[PartitionCopy]) -> None:
-        if now >= self._next:
+        if self.moved and now >= self._next:
+            self.moved = False
             self._next = now + _EVERY_SECONDS
             self.write(copies)
 

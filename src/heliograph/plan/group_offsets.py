@@ -53,15 +53,15 @@ def plan_group_offsets(checkpoints: Checkpoints, on_target: GroupOffsets) -> lis
 def _decide(
     group: str, partition: TopicPartition, checkpoint: Checkpoint, there: CommittedOffset | None
 ) -> OffsetDecision:
+    # First what holds for nearly all of a mirror's offsets, most of the time.
+    if there is not None and there.offset >= max(checkpoint.downstream, 0):
+        reason = f"the target's {there.offset} is not behind {checkpoint.downstream}"
+        return OffsetDecision(group, partition, None, reason)
     wanted = CommittedOffset(checkpoint.downstream, checkpoint.metadata)
     if there is None:
         return OffsetDecision(group, partition, wanted, "has no offset on the target yet")
     if there.offset < 0:  # Sarama, say, can reset to -1
         return OffsetDecision(group, partition, wanted, "was reset to no offset on the target")
-    if there.offset >= wanted.offset:
-        return OffsetDecision(
-            group, partition, None, f"the target's {there.offset} is not behind {wanted.offset}"
-        )
     return OffsetDecision(group, partition, wanted, f"the target's {there.offset} is behind")
 
 
@@ -72,7 +72,9 @@ def within_log_ends(
 
     That happens when a target topic was created again. `ends` lacks partitions that do not exist.
     """
-    return [_bounded(decision, ends) for decision in decisions]
+    return [
+        decision if decision.offset is None else _bounded(decision, ends) for decision in decisions
+    ]
 
 
 def _bounded(decision: OffsetDecision, ends: Mapping[TopicPartition, int]) -> OffsetDecision:

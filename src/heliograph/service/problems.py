@@ -5,13 +5,28 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 log = logging.getLogger(__name__)
 
 
 #: A problem that lasts is said again, so that a log's tail shows it.
 _REMIND_SECONDS = 600.0
+#: Of sentences that differ in nothing but their subject, this many are said; of the others, how many.
+_ALIKE = 3
+
+
+def summed_up(found: Mapping[str, str]) -> Iterator[str]:
+    """Sentences by subject, short enough for a log whatever their number: a cluster that starts may have the
+    same trouble with each of thousands of partitions or groups."""
+    kinds: dict[str, list[str]] = {}
+    for subject, sentence in found.items():
+        kind = sentence.replace(subject, "…") if subject else sentence
+        kinds.setdefault(kind, []).append(sentence)
+    for kind, alike in kinds.items():
+        yield from alike[:_ALIKE]
+        if len(alike) > _ALIKE:
+            yield f"and {len(alike) - _ALIKE:,} more like it: {kind}"
 
 
 class Problems:
@@ -28,13 +43,19 @@ class Problems:
             before = self._areas.get(area, {})
             self._areas[area] = dict(found)
         now = time.monotonic()
-        for sentence in found.values():
-            if now - self._said.get((area, sentence), -_REMIND_SECONDS) >= _REMIND_SECONDS:
-                self._said[area, sentence] = now
-                log.warning("%s: %s", area, sentence)
-        for subject in before.keys() - found.keys():
-            self._said.pop((area, before[subject]), None)
-            log.info("%s: fine again, where there was: %s", area, before[subject])
+        due = {
+            subject: sentence
+            for subject, sentence in found.items()
+            if now - self._said.get((area, sentence), -_REMIND_SECONDS) >= _REMIND_SECONDS
+        }
+        self._said |= {(area, sentence): now for sentence in due.values()}
+        for line in summed_up(due):
+            log.warning("%s: %s", area, line)
+        over = {subject: before[subject] for subject in before.keys() - found.keys()}
+        for sentence in over.values():
+            self._said.pop((area, sentence), None)
+        for line in summed_up(over):
+            log.info("%s: fine again, where there was: %s", area, line)
 
     def areas(self) -> dict[str, dict[str, str]]:
         with self._lock:

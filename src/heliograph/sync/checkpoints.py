@@ -91,6 +91,7 @@ class CheckpointSync:
         self._log = CheckpointLog(flow, self._config, target)
         self._ready = False
         self._followed: frozenset[str] | None = None
+        self._offsets: GroupOffsets = {}  # of the followed groups, as of the last look
         self._previous: CheckpointsByGroup = {}
         self._seen: dict[str, dict[TopicPartition, tuple[int, int]]] = {}
         self._untranslated: dict[str, dict[TopicPartition, str]] = {}
@@ -105,7 +106,7 @@ class CheckpointSync:
 
     def refresh_groups(self) -> FollowedGroups:
         """Look anew which of the source's groups are to be followed."""
-        found = followed_groups(self._source, self._group_filter, self.target_name)
+        found = followed_groups(self._source, self._group_filter, self.target_name, self._offsets)
         followed = found.followed
         if followed != self._followed:
             log.info("flow %s: following %d groups", self._flow.name, len(followed))
@@ -149,6 +150,7 @@ class CheckpointSync:
     def _due(self) -> _Due:
         problems = self._translation.refresh()
         offsets, failed = committed_offsets(self._source, self._followed or ())
+        self._offsets = offsets
         problems |= {group: str(error) for group, error in failed.items()}
         moved = {
             group: its

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from heliograph.client.cluster import ClusterClient
@@ -68,18 +69,26 @@ def observe_configs(
 ) -> ConfigDifferences:
     """Changes nothing. `topics`: source topic -> remote topic, which is there."""
     config_filter = flow.config_property_filter()
-    wanted = describe_topic_configs(source, topics)
-    present = describe_topic_configs(target, [topics[topic] for topic in wanted.configs])
-    plans = {
-        topics[topic]: plan_configs(entries, present.configs[topics[topic]], config_filter)
-        for topic, entries in wanted.configs.items()
-        if topics[topic] in present.configs
-    }
+    with ThreadPoolExecutor(1) as meanwhile:  # most of the time goes by on the brokers
+        on_target = meanwhile.submit(describe_topic_configs, target, topics.values())
+        wanted = describe_topic_configs(source, topics)
+    present = on_target.result()
+    # Topics that are set up alike share their settings, and with them what is to be changed.
+    planned: dict[tuple[int, int], list[ConfigChange]] = {}
+    plans = {}
+    for topic, entries in wanted.configs.items():
+        there = present.configs.get(topics[topic])
+        if there is None:
+            continue
+        key = (id(entries), id(there))
+        if key not in planned:
+            planned[key] = plan_configs(entries, there, config_filter)
+        plans[topics[topic]] = planned[key]
     failed = {t: present.failed[r] for t, r in topics.items() if r in present.failed}
     return ConfigDifferences(
         changes={topic: changes for topic, changes in plans.items() if changes},
         present=present.configs,
-        errors=wanted.failed | failed,
+        errors=failed | wanted.failed,
     )
 
 

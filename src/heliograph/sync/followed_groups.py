@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.groups import committed_offsets, list_groups
+from heliograph.model import GroupOffsets
 from heliograph.plan.groups import why_not_followed, why_nothing_to_follow
 from heliograph.policy.group_filter import GroupFilter
 
@@ -21,9 +22,13 @@ class FollowedGroups:
 
 
 def followed_groups(
-    source: ClusterClient, group_filter: GroupFilter, target_name: Callable[[str], str | None]
+    source: ClusterClient,
+    group_filter: GroupFilter,
+    target_name: Callable[[str], str | None],
+    known: GroupOffsets,
 ) -> FollowedGroups:
-    """`target_name` is None for topics that the topic filter keeps out."""
+    """`target_name` is None for topics that the topic filter keeps out. The groups of `known` are judged by
+    what it says, since it was read a moment ago; only the others are asked about."""
     passed_over: dict[str, str] = {}
     wanted = []
     for group, listing in list_groups(source).items():
@@ -32,7 +37,8 @@ def followed_groups(
             wanted.append(group)
         else:
             passed_over[group] = why
-    offsets, failed = committed_offsets(source, wanted)
+    offsets, failed = committed_offsets(source, [g for g in wanted if g not in known])
+    offsets |= {group: known[group] for group in wanted if group in known}
     for group, its in offsets.items():
         why = why_nothing_to_follow(its, target_name)
         if why is not None:

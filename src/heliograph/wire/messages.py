@@ -1,5 +1,8 @@
 """The seam to kafka-python: its generated message classes encode and decode what is not hot.
 
+The longest answers are read by hand, in the version that brokers of today speak. But for offsets of groups
+their fields are called as kafka-python calls them, so that whoever asks need not know who has read them.
+
 kafka-python calls none of this stable API, so nothing outside this module and its callers in `client/`
 names its classes' internals; `tests/unit/wire` holds the contract we rely on.
 """
@@ -25,7 +28,7 @@ from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, 
 from kafka.protocol.producer import InitProducerIdRequest
 
 from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
-from heliograph.wire import strict_decoding
+from heliograph.wire import describe_configs, metadata, offset_fetch, strict_decoding
 
 __all__ = [
     "ApiVersionsRequest",
@@ -57,6 +60,15 @@ Decode = Callable[[memoryview], Any]
 strict_decoding.install()
 
 _API_VERSIONS_KEY = 18
+#: Api key and version -> decoder of a response's body.
+_BY_HAND: Mapping[tuple[int, int], Decode] = {
+    (describe_configs.API_KEY, describe_configs.VERSION): describe_configs.decode_response,
+    (metadata.API_KEY, metadata.VERSION): metadata.decode_response,
+    **{
+        (offset_fetch.API_KEY, version): offset_fetch.decode_response
+        for version in offset_fetch.VERSIONS
+    },
+}
 #: kafka.errors marks these as final; for a mirror that waits for its topic they are not.
 _WORTH_RETRYING = frozenset({3, 5, 6, 56, 74, 75, 76, 100})
 
@@ -90,11 +102,14 @@ def encode(
     # client must be able to read it before it knows the broker's version (KIP-511).
     flexible = response.flexible_version_q(version) and request.API_KEY != _API_VERSIONS_KEY
     start = 5 if flexible else 4
+    by_hand = _BY_HAND.get((request.API_KEY, version))
 
     def decode(frame: memoryview) -> Any:
         try:
             if bytes(frame[4:start]) not in (b"", b"\0"):
                 raise ValueError("tags in its header, of which none are known")
+            if by_hand is not None:
+                return by_hand(frame[start:])
             return response.decode(frame[start:], version=version)
         except Exception as problem:
             # Of any kind: kafka-python checks next to nothing, it runs into what is wrong.

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.crowd import spread
 from benchmarks.job_log import JobLog, parse
 from benchmarks.report import many_table, table
-from benchmarks.results import MANY_FIGURES, Row
+from benchmarks.results import MANY_FIGURES, Row, late
 from benchmarks.shapes import named
 from benchmarks.systems import Assignment, System
 from benchmarks.targets import verdicts
@@ -49,6 +49,7 @@ def test_a_log_that_grows_is_read_on_from_where_it_ended(tmp_path: Path) -> None
 
     assert [run.seconds for run in log.runs("refresh_ms")] == [0.01, 0.03]
     assert log.median_ms("refresh_ms", since=0) == 20.0
+    assert log.mean_ms("refresh_ms", since=0) == 20.0
 
 
 def test_a_job_in_two_parts_takes_as_long_as_both(tmp_path: Path) -> None:
@@ -116,11 +117,28 @@ def test_many_topics_have_a_table_of_their_own_and_targets_for_every_time() -> N
     assert "1.50x" in many_table(rows)
     assert not found["refresh_ms <= 1 x mm2"].met
     assert "end_rss_mb <= 1 x mm2" not in found
+    assert "refresh_mean_ms <= 1 x mm2" in found
 
 
-def _row(system: System, value: float) -> Row:
+def test_a_figure_that_was_given_up_on_is_a_lower_bound() -> None:
+    figure = "checkpoints_s"
+    slow, quick = _row(System.MM2, 300.0, figure), _row(System.HELIOGRAPH, 3.0)
+    given_up = _row(System.HELIOGRAPH, 300.0, figure)
+
+    assert "> 300" in many_table([slow, quick])
+    assert _verdict([slow, quick], figure)
+    assert not _verdict([slow, given_up], figure)
+    assert not _verdict([_row(System.MM2, 400.0), given_up], figure)
+
+
+def _verdict(rows: list[Row], figure: str) -> bool:
+    return next(each.met for each in verdicts(rows) if each.text.startswith(figure))
+
+
+def _row(system: System, value: float, *given_up: str) -> Row:
     figures = dict.fromkeys(MANY_FIGURES, value)
-    return {"shape": "many-topics", "system": system.value, **figures, "rounds": []}
+    rounds = [{late(figure): 1.0 for figure in given_up}]
+    return {"shape": "many-topics", "system": system.value, **figures, "rounds": rounds}
 
 
 def _assignment(system: System, folder: Path) -> Assignment:

@@ -39,6 +39,9 @@ class ScriptedCluster:
     def call_any(self, request: Any) -> Any:
         return self._answer(None, request)
 
+    def call_any_all(self, requests: Sequence[Any]) -> list[Any]:
+        return [self._answer(None, request) for request in requests]
+
     def call_controller(self, request: Any) -> Any:
         return self._answer(None, request)
 

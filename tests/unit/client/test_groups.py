@@ -17,6 +17,7 @@ from heliograph.client.groups import (
 )
 from heliograph.errors import BrokerError, ConnectionLost
 from heliograph.model import CommittedOffset, TopicPartition
+from heliograph.wire.offset_fetch import FetchedGroup
 
 KEY = TopicPartition("t", 0)
 
@@ -50,7 +51,7 @@ def found_at(node: int, request: Any) -> Any:
 def fetched(request: Any, errors: dict[str, int] | None = None) -> Any:
     """OffsetFetch: every group has committed 5."""
     groups = [
-        reply(group_id=g.group_id, error_code=(errors or {}).get(g.group_id, 0), topics=topics(5))
+        FetchedGroup(g.group_id, (errors or {}).get(g.group_id, 0), {KEY: CommittedOffset(5)}, {})
         for g in request.groups
     ]
     return reply(groups=groups, topics=topics(5), error_code=0)

@@ -24,14 +24,14 @@ def scanned(records: bytes) -> _Scan:
 
 
 def test_the_last_batch_of_the_producer_is_found() -> None:
-    assert scanned(BATCH).last == {TP: LastBatch(OURS, 10)}
+    assert scanned(BATCH).last == {TP: LastBatch(OURS, 10, BATCH)}
 
 
 @pytest.mark.parametrize("name", ["magic0-none", "magic1-lz4"])
 def test_old_messages_are_nobodys(name: str) -> None:
     scan = scanned(BATCH + BATCHES[name])
 
-    assert (scan.last, scan.left) == ({TP: LastBatch(OURS, 10)}, {TP: 76})
+    assert (scan.last, scan.left) == ({TP: LastBatch(OURS, 10, BATCH)}, {TP: 76})
 
 
 @pytest.mark.parametrize(

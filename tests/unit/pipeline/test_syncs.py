@@ -9,7 +9,7 @@ import pytest
 from heliograph.client.producer import Outgoing
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.config.mm2_properties import load
-from heliograph.model import ClusterConfig, Lease, Stretch
+from heliograph.model import ClusterConfig, Lease, PartitionState, Stretch
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.side_writer import SideWriter
 from heliograph.pipeline.syncs import Syncs
@@ -121,3 +121,36 @@ def test_stretches_go_to_the_state_topic_with_a_flush(tmp_path: Path) -> None:
 
     syncs.flush()
     assert not state.settled
+
+
+def test_a_partition_without_news_has_the_very_same_receipt(tmp_path: Path) -> None:
+    """Whoever gets thousands of them every second need not look at what they say."""
+    quiet, busy = new_copy(flow(tmp_path)), new_copy(flow(tmp_path), 1)
+    syncs = new_syncs(flow(tmp_path), quiet, busy)
+    before = syncs.receipts()
+
+    busy.outstanding = 1
+    busy.acknowledge(10, 10, 100)
+    after = syncs.receipts()
+
+    assert after[0] is before[0]
+    assert (after[1].position, after[1].records, after[1].bytes) == (10, 10, 100)
+    quiet.state, quiet.error = PartitionState.RETRYING, "no leader"
+    assert syncs.receipts()[0].error == "no leader"
+    quiet.stored = None
+    assert not syncs.receipts()[0].stored
+
+
+def test_nothing_is_collected_before_something_moves(tmp_path: Path) -> None:
+    copy = new_copy(flow(tmp_path))
+    syncs = new_syncs(flow(tmp_path), copy)
+    syncs.tick(0.0)
+
+    syncs.landed(copy, batch(0, 10), 100)
+    copy.acked = 10
+    syncs.tick(1e9)
+    assert told(syncs) == ()
+    syncs.moved = True
+    syncs.tick(2e9)
+
+    assert told(syncs) == (Stretch(0, 100, 10),)

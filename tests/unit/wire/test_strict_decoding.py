@@ -20,7 +20,7 @@ def test_a_varint_without_an_end_is_malformed_at_once() -> None:
     before = time.thread_time()
 
     with pytest.raises(MalformedResponse, match="endless varint"):
-        decode(messages.MetadataRequest(), 12, bytes(5) + b"\xff" * (1 << 20))
+        decode(messages.MetadataRequest(), 11, bytes(5) + b"\xff" * (1 << 20))
 
     assert time.thread_time() - before < 1.0
 
@@ -33,7 +33,7 @@ def test_many_tags_are_read_without_copying_the_message_for_each() -> None:
     )
     before = time.thread_time()
 
-    answer = decode(messages.MetadataRequest(), 12, body + broker * count + bytes(5) + b"\x01\0")
+    answer = decode(messages.MetadataRequest(), 11, body + broker * count + bytes(5) + b"\x01\0")
 
     assert len(answer.brokers) == count
     assert time.thread_time() - before < 2.0

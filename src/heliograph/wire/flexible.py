@@ -1,0 +1,81 @@
+"""Kafka's flexible encoding (KIP-482), read by hand where answers are long.
+
+Lengths are unsigned varints, one more than they say (0 is null), and every structure ends with tagged fields.
+Readers take the body and a position and give the position behind what they read. They check nothing: a
+slice past the end is short, an index past it raises, and `whole` makes an error of both.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
+from heliograph.errors import CorruptRecords
+
+T = TypeVar("T")
+
+_VARINT_BITS = 35
+
+
+def whole(decode: Callable[[bytes], tuple[T, int]]) -> Callable[[memoryview], T]:
+    """A decoder that has to come out exactly at the end of its body, whatever it holds."""
+
+    @wraps(decode)
+    def checked(body: memoryview) -> T:
+        try:
+            found, position = decode(bytes(body))
+        except (IndexError, struct.error, UnicodeDecodeError) as e:
+            raise CorruptRecords(f"response of {len(body)} bytes: {e}") from e
+        if position != len(body):
+            raise CorruptRecords(f"response of {len(body)} bytes was read up to byte {position}")
+        return found
+
+    return checked
+
+
+def varint(body: bytes, at: int) -> tuple[int, int]:
+    """UNSIGNED_VARINT. Callers read the common case, a single byte, themselves."""
+    value = shift = 0
+    while shift < _VARINT_BITS:
+        byte = body[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    raise CorruptRecords(f"response: a varint at byte {at} has no end")
+
+
+def string(body: bytes, at: int) -> tuple[str, int]:
+    """COMPACT_STRING."""
+    size = body[at]
+    at += 1
+    if size >= 0x80:
+        size, at = varint(body, at - 1)
+    end = at + size - 1
+    return body[at:end].decode(), end
+
+
+def nullable_string(body: bytes, at: int) -> tuple[str | None, int]:
+    """COMPACT_NULLABLE_STRING."""
+    return string(body, at) if body[at] else (None, at + 1)
+
+
+def count(body: bytes, at: int) -> tuple[int, int]:
+    """The number of elements of a COMPACT_ARRAY; none for null."""
+    size, at = varint(body, at)
+    return max(size - 1, 0), at
+
+
+def skip_tags(body: bytes, at: int) -> int:
+    """Past the tagged fields, none of which we know."""
+    if not body[at]:
+        return at + 1
+    tags, at = varint(body, at)
+    for _ in range(tags):
+        _, at = varint(body, at)
+        size, at = varint(body, at)
+        at += size
+    return at
