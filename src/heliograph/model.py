@@ -51,6 +51,64 @@ class Trail(NamedTuple):
     stored: tuple[int, ...] = ()
 
 
+class Mark(NamedTuple):
+    """The record before `offset` was appended to the source under leader epoch `epoch` (KIP-320)."""
+
+    offset: int
+    epoch: int
+
+
+class Origin(NamedTuple):
+    """Topic ids (KIP-516) of a source topic and its remote topic, as Kafka writes them; None: not known.
+    A topic that is deleted and created again has another id."""
+
+    source: str | None = None
+    target: str | None = None
+
+
+class Lineage(NamedTuple):
+    """What a partition's position stands for: an offset in a log of just these topics, with that history.
+
+    `turn` counts how often the driver has given the partition another position than its tasks did: what a
+    task of an earlier turn says of it is void.
+    """
+
+    origin: Origin = Origin()
+    mark: Mark | None = None
+    turn: int = 0
+
+
+class GapKind(StrEnum):
+    """What a mirror can lose that nobody told it of."""
+
+    OVERTAKEN = "OVERTAKEN"  # source records were deleted before they were mirrored
+    TRUNCATED = "TRUNCATED"  # the source's log took another course before the position
+    PAST_END = "PAST_END"  # the position is past the source's end
+    SOURCE_DELETED = "SOURCE_DELETED"
+    SOURCE_RECREATED = "SOURCE_RECREATED"
+    REMOTE_DELETED = "REMOTE_DELETED"
+    REMOTE_RECREATED = "REMOTE_RECREATED"
+
+
+class Gap(NamedTuple):
+    """Source offsets from `first` to before `end` that are not mirrored, or not what was mirrored, or not
+    on the target any more, as `kind` says. `resumed` is where the copy goes on, -1 if it does not."""
+
+    kind: GapKind
+    first: int
+    end: int
+    resumed: int
+    at_ms: int = 0
+
+    @property
+    def unmirrored(self) -> int:
+        """Offsets whose records were never mirrored, and never will be."""
+        return max(self.end - self.first, 0) if self.kind in _UNMIRRORED else 0
+
+
+_UNMIRRORED = frozenset({GapKind.OVERTAKEN, GapKind.SOURCE_DELETED, GapKind.SOURCE_RECREATED})
+
+
 class AbortedTransaction(NamedTuple):
     """As a fetch under read_committed reports it: this producer's data from here on was aborted."""
 
@@ -95,6 +153,13 @@ class OffsetReset(StrEnum):
     EARLIEST = "earliest"
     LATEST = "latest"
     NONE = "none"
+
+
+class GapPolicy(StrEnum):
+    """Whether a partition is mirrored on after a gap: `FAIL` leaves that to the user."""
+
+    CONTINUE = "continue"
+    FAIL = "fail"
 
 
 class Timestamps(StrEnum):
@@ -145,7 +210,8 @@ class Lease:
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
     `stored` says whether the offsets topic knows of `start`, or need not. With a `trail`, `start` is its
-    upstream offset, and records from there on may be on the target already.
+    upstream offset, and records from there on may be on the target already. `lineage` says of which log
+    `start` is an offset.
     """
 
     flow: str
@@ -156,6 +222,7 @@ class Lease:
     end: int | None = None
     stored: bool = True
     trail: Trail | None = None
+    lineage: Lineage = field(default_factory=Lineage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +234,9 @@ class Receipt:
     last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
     the remote partition between ours; `doubts` how often nobody could tell what was there already, so that
     records may stand twice. `trail` is there once the copy has ended. `stretches` are where records have
-    landed since the receipt before: to be appended to what is known.
+    landed since the receipt before: to be appended to what is known; `gaps` were found since then. `mark` is
+    of the newest record fetched, which may be ahead of `position`; `turn` is the lease's. `recheck`: a topic
+    is gone or not the one of the lease; the driver has to look.
     Tasks report receipts every second; the last one of an epoch is what `settle` works with.
     """
 
@@ -185,4 +254,8 @@ class Receipt:
     foreign: int = 0
     doubts: int = 0
     trail: Trail | None = None
+    mark: Mark | None = None
+    turn: int = 0
+    recheck: bool = False
+    gaps: tuple[Gap, ...] = ()
     stretches: tuple[Stretch, ...] = ()

@@ -10,6 +10,7 @@ from heliograph.cli.report import Block, Table, by_reason, limited
 from heliograph.inspection.judging import in_words
 from heliograph.inspection.mirror_status import (
     FlowView,
+    GapView,
     GroupPartition,
     MirrorStatus,
     PartitionView,
@@ -44,6 +45,8 @@ def _flow(flow: FlowView, everything: bool) -> Iterator[Block]:
     each = everything or len(flow.partitions) <= _ROWS
     if flow.partitions:
         yield _partitions(flow) if each else _topics(flow)
+    if flow.gaps:
+        yield _gaps(flow, everything)
     if flow.groups:
         single = everything or len(flow.groups) <= _ROWS
         yield _group_offsets(flow) if single else _groups(flow)
@@ -85,6 +88,37 @@ def _partitions(flow: FlowView) -> Table:
             for p in flow.partitions
         ],
     )
+
+
+def _gaps(flow: FlowView, everything: bool) -> Table:
+    """The newest first: what was lost long ago does not hide what was lost just now."""
+    total = sum(gap.gaps for gap in flow.gaps)
+    lost = sum(gap.unmirrored for gap in flow.gaps)
+    return limited(
+        f"gaps: {total:,}, {lost:,} source offsets not mirrored",
+        ("topic", "partition", "gaps", "not mirrored", "last", "kind", "what", "then"),
+        [
+            (
+                gap.topic,
+                str(gap.partition),
+                str(gap.gaps),
+                str(gap.unmirrored),
+                f"{in_words(gap.seconds_ago)} ago",
+                gap.kind,
+                gap.what,
+                _then(gap),
+            )
+            for gap in sorted(flow.gaps, key=lambda each: each.seconds_ago)
+        ],
+        most=None if everything else _ROWS,
+        remedy=_REMEDY,
+    )
+
+
+def _then(gap: GapView) -> str:
+    if gap.waits:
+        return "FAILED, waits for another stored offset"
+    return "-" if gap.resumed is None else f"went on at {gap.resumed}"
 
 
 def _topics(flow: FlowView) -> Table:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from heliograph.errors import ConnectionLost
-from heliograph.model import PartitionState, Receipt, Stretch
+from heliograph.model import Gap, GapKind, Mark, PartitionState, Receipt, Stretch
 
 log = logging.getLogger(__name__)
 
@@ -77,9 +77,10 @@ class TaskChannel:
             before = self._sent.get(key)
             if before is receipt:
                 continue
-            if receipt.stretches or before != receipt:
+            if receipt.stretches or receipt.gaps or before != receipt:
                 changed.append(receipt)
-            self._sent[key] = replace(receipt, stretches=()) if receipt.stretches else receipt
+            news = receipt.stretches or receipt.gaps
+            self._sent[key] = replace(receipt, stretches=(), gaps=()) if news else receipt
         if changed:
             self._write({"receipts": [_fields(receipt) for receipt in changed]})
 
@@ -172,7 +173,7 @@ class ChannelServer:
         if "message" in message:
             log.log(message["level"], "%s", message["message"])
         else:
-            self._on_receipts(epoch, [_receipt(fields) for fields in message["receipts"]])
+            self._on_receipts(epoch, [receipt_of(fields) for fields in message["receipts"]])
 
     def _admit(self, line: bytes) -> int | None:
         """The epoch of a task that knows the token; anybody may connect, so nothing is believed."""
@@ -211,6 +212,13 @@ def _fields(receipt: Receipt) -> dict[str, Any]:
     return {name: getattr(receipt, name) for name in _NAMES}
 
 
-def _receipt(fields: dict[str, Any]) -> Receipt:
-    stretches = tuple(Stretch(*numbers) for numbers in fields["stretches"])
-    return Receipt(**{**fields, "state": PartitionState(fields["state"]), "stretches": stretches})
+def receipt_of(fields: dict[str, Any]) -> Receipt:
+    """From the fields of one, as they are behind JSON."""
+    mark = fields["mark"]
+    values = {
+        "state": PartitionState(fields["state"]),
+        "mark": Mark(*mark) if mark is not None else None,
+        "gaps": tuple(Gap(GapKind(kind), *numbers) for kind, *numbers in fields["gaps"]),
+        "stretches": tuple(Stretch(*numbers) for numbers in fields["stretches"]),
+    }
+    return Receipt(**{**fields, **values})

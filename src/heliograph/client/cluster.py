@@ -6,6 +6,7 @@ Not for several threads at once: every thread that talks to a cluster has a clie
 from __future__ import annotations
 
 import logging
+from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -14,24 +15,35 @@ from uuid import UUID
 from heliograph.client.connection import Connection
 from heliograph.errors import ClientError, ConnectionLost, NotKafka, Unreachable, UnsupportedBroker
 from heliograph.model import ClusterConfig, TopicPartition
-from heliograph.wire import messages
+from heliograph.wire import error_codes, messages
 
 log = logging.getLogger(__name__)
+
+#: Of Metadata: before Kafka 2.4 brokers may tell epochs of the past (KAFKA-9212), and none is better.
+_RELIABLE_EPOCHS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The newest answer to a Metadata request; `leaders` lacks partitions that have none just now,
-    `topic_ids` (KIP-516) is empty where brokers are older than Kafka 2.8. `cluster_id` is the cluster's
-    own, whatever it is called in a configuration."""
+    """The newest answer to a Metadata request; `leaders` and `leader_epochs` lack partitions that have no
+    leader just now, `topic_ids` (KIP-516) is empty where brokers are older than Kafka 2.8. `missing` are
+    topics that were asked for by name, and that the broker does not know. `cluster_id` is the cluster's own,
+    whatever it is called in a configuration."""
 
     nodes: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     controller: int = -1
     leaders: Mapping[TopicPartition, int] = field(default_factory=dict)
+    leader_epochs: Mapping[TopicPartition, int] = field(default_factory=dict)
     partitions: Mapping[str, int] = field(default_factory=dict)
     internal: frozenset[str] = frozenset()
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
     cluster_id: str | None = None
+
+    def topic_id(self, topic: str) -> str | None:
+        """As Kafka writes it: base64 for URLs, without padding (`org.apache.kafka.common.Uuid`)."""
+        found = self.topic_ids.get(topic)
+        return None if found is None else urlsafe_b64encode(found.bytes).rstrip(b"=").decode()
 
 
 class ClusterClient:
@@ -62,7 +74,8 @@ class ClusterClient:
             allow_auto_topic_creation=False,
             max_version=12,
         )
-        self.metadata = _read_metadata(self.call_any(request))
+        response = self.call_any(request)
+        self.metadata = _read_metadata(response, epochs=request.API_VERSION >= _RELIABLE_EPOCHS)
         return self.metadata
 
     def call_any(self, request: Any) -> Any:
@@ -151,30 +164,37 @@ def _address(server: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _read_metadata(response: Any) -> Metadata:
+def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
     leaders: dict[TopicPartition, int] = {}
+    leader_epochs: dict[TopicPartition, int] = {}
     partitions: dict[str, int] = {}
-    internal = set()
+    internal, missing = set(), set()
     ids: dict[str, UUID] = {}
     for topic in response.topics:
         if topic.error_code:
+            if topic.error_code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+                missing.add(topic.name)
             continue
         partitions[topic.name] = len(topic.partitions)
         if topic.is_internal:
             internal.add(topic.name)
-        if topic.topic_id is not None:
+        if topic.topic_id is not None and topic.topic_id.int:  # 0: older than its cluster's ids
             ids[topic.name] = topic.topic_id
         for partition in topic.partitions:
             if partition.leader_id >= 0:
                 key = TopicPartition(topic.name, partition.partition_index)
                 leaders[key] = partition.leader_id
+                if epochs:
+                    leader_epochs[key] = partition.leader_epoch
     return Metadata(
         nodes={broker.node_id: (broker.host, broker.port) for broker in response.brokers},
         controller=response.controller_id,
         leaders=leaders,
+        leader_epochs=leader_epochs,
         partitions=partitions,
         internal=frozenset(internal),
         topic_ids=ids,
+        missing=frozenset(missing),
         cluster_id=response.cluster_id,
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.client.cluster import ClusterClient, Metadata
@@ -41,7 +41,9 @@ class Fetcher:
 
     `on_records` gets a partition's answer (records or an error code), `on_nothing`, if anybody wants to know,
     the partitions of a fetch that found no record anywhere within the time it may wait. Both hear only of
-    partitions that still stand where the fetch was sent.
+    partitions that still stand where the fetch was sent. `on_leaders` hears of every new leader's epoch
+    before anything is fetched from it: its log may not be the one that was read so far, and the owner may
+    take the position away.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Fetcher:
         limits: FetchLimits,
         on_records: Callable[[FetchedPartition], None],
         on_nothing: Callable[[list[TopicPartition]], None] | None,
+        on_leaders: Callable[[Mapping[TopicPartition, int]], None] = lambda _: None,
     ) -> None:
         self.cluster = cluster
         self.positions: dict[TopicPartition, int] = {}
@@ -59,6 +62,8 @@ class Fetcher:
         self._limits = limits
         self._on_records = on_records
         self._on_nothing = on_nothing
+        self._on_leaders = on_leaders
+        self._leader_epochs: dict[TopicPartition, int] = {}
         self._sessions: dict[int, _Session] = {}
         self._penalty: dict[TopicPartition, float] = {}
         #: By which leaders, and with which positions, all sessions were told; None if they were not.
@@ -137,6 +142,20 @@ class Fetcher:
         gone = set(self._sessions) - set(self.cluster.metadata.nodes)
         for node in gone:
             del self._sessions[node]
+        self._compare_epochs()
+
+    def _compare_epochs(self) -> None:
+        found = self.cluster.metadata.leader_epochs
+        known = self._leader_epochs
+        news = {p: found[p] for p in self.positions if p in found and found[p] != known.get(p)}
+        if not news:
+            return
+        known |= news
+        for session in self._sessions.values():
+            session.sent |= dict.fromkeys(
+                news.keys() & session.sent.keys(), -1
+            )  # to be named again
+        self._on_leaders(news)
 
     def _send(self, node: int, session: _Session, wanted: dict[TopicPartition, int]) -> None:
         changed, forgotten = _differences(session.sent, wanted)
@@ -145,6 +164,7 @@ class Fetcher:
             isolation_level=self._isolation_level.wire,
             session=(session.id, session.epoch),
             offsets=changed,
+            leader_epochs=self._leader_epochs,
             forgotten=forgotten,
         )
         try:

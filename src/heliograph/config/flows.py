@@ -23,7 +23,14 @@ from heliograph.config.mirror_config import (
     OffsetSyncs,
 )
 from heliograph.config.options import Scope
-from heliograph.model import IsolationLevel, OffsetReset, SyncsLocation, Timestamps, Translation
+from heliograph.model import (
+    GapPolicy,
+    IsolationLevel,
+    OffsetReset,
+    SyncsLocation,
+    Timestamps,
+    Translation,
+)
 from heliograph.policy.naming import ReplicationPolicy
 
 #: Connect keeps connector configurations in one partition, so that their order holds.
@@ -82,6 +89,7 @@ class Pair:
             own_alias_is_cycle=connector.text("cycle.detection") == "4.4",
             classes=classes,
             timestamps=Timestamps(connector.text("timestamps")),
+            log_gap_policy=GapPolicy(connector.text("source.log.gap.policy")),
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
             config_topic=self._storage("config", _CONFIG_PARTITIONS),

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from heliograph.model import (
     ClusterConfig,
+    GapPolicy,
     IsolationLevel,
     OffsetReset,
     SyncsLocation,
@@ -122,6 +123,7 @@ class FlowConfig:
     own_alias_is_cycle: bool
     classes: FlowClasses
     timestamps: Timestamps
+    log_gap_policy: GapPolicy
     connector_name: str
     offsets_topic: InternalTopic
     config_topic: InternalTopic

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heliograph.inspection.mirror_status import (
+    GapView,
     GroupPartition,
     GroupState,
     PartitionView,
@@ -13,8 +14,9 @@ from heliograph.inspection.mirror_status import (
     ServiceState,
 )
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.state_records import STOPPED, FlowStatus, PartitionStatus
+from heliograph.mm2.state_records import STOPPED, FlowStatus, GapRecord, PartitionStatus
 from heliograph.model import CommittedOffset, OffsetReset, TopicPartition
+from heliograph.plan.gaps import describe
 
 #: A service tells every 10 s at least that it is alive.
 SILENT_MS = 30_000
@@ -111,6 +113,23 @@ def _partition_state(service: Service, status: PartitionStatus | None) -> str:
     if service.state is not ServiceState.RUNNING:
         return service.state
     return WAITING if status is None else status.state
+
+
+def judge_gap(record: GapRecord, now_ms: int) -> GapView:
+    last = record.last
+    return GapView(
+        topic=record.topic,
+        partition=record.partition,
+        gaps=record.gaps,
+        unmirrored=record.unmirrored,
+        kind=last.kind,
+        first=last.first,
+        end=last.end,
+        resumed=last.resumed if last.resumed >= 0 else None,
+        seconds_ago=max(now_ms - last.at_ms, 0) / 1000,
+        what=describe(last),
+        waits=record.failure is not None,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from heliograph.model import PartitionState
+from heliograph.model import GapKind, PartitionState
 
 
 class ServiceState(StrEnum):
@@ -92,6 +92,24 @@ class GroupPartition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GapView:
+    """What a partition has gone through since its flow was first started: how often, how many source offsets
+    were never mirrored, and the newest gap. `waits`: it is FAILED, until somebody stores another offset."""
+
+    topic: str
+    partition: int
+    gaps: int
+    unmirrored: int
+    kind: GapKind
+    first: int
+    end: int
+    resumed: int | None
+    seconds_ago: float
+    what: str
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowView:
     """`not_followed` says why, by group of the source. `problems` are the running service's own;
     `unknown` says what could not be looked at."""
@@ -101,6 +119,7 @@ class FlowView:
     target: str
     service: Service
     partitions: tuple[PartitionView, ...] = ()
+    gaps: tuple[GapView, ...] = ()
     groups: tuple[GroupPartition, ...] = ()
     not_followed: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -109,7 +128,8 @@ class FlowView:
     @property
     def well(self) -> bool:
         running = self.service.state is ServiceState.RUNNING
-        return running and not self.unknown and not any(p.failed for p in self.partitions)
+        failed = any(p.failed for p in self.partitions) or any(gap.waits for gap in self.gaps)
+        return running and not self.unknown and not failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

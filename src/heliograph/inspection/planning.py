@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.inspection.clusters import Clusters, Parts
+from heliograph.inspection.gaps import expected_gaps
 from heliograph.inspection.internal_topics import (
     internal_topic_problems,
     look_at_internal_topics,
@@ -101,6 +102,7 @@ class _FlowPlanning:
         found = observe_topics(self._flow, self._filter, *self._both(), refused)
         outcome = found.outcome({})
         self._problems |= outcome.problems
+        self._problems |= expected_gaps(self._flow, *self._both(), outcome)
         if any(isinstance(action, CreateTopic) for action in found.plan.actions):
             target, factor = self._clusters.client(self._flow.target), self._flow.replication_factor
             self._problems |= too_few_brokers(target, "replication.factor", factor)

@@ -14,6 +14,7 @@ from heliograph.inspection.clusters import Clusters, Parts
 from heliograph.inspection.groups import GroupsView, look_at_groups
 from heliograph.inspection.judging import (
     ObservedPartition,
+    judge_gap,
     judge_lag,
     judge_partition,
     judge_position,
@@ -26,7 +27,7 @@ from heliograph.inspection.mirror_status import (
     Service,
     ServiceState,
 )
-from heliograph.mm2.state_records import FlowStatus, PartitionStatus, state_topic
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
 from heliograph.service.loop_guard import LoopGuard
@@ -59,6 +60,7 @@ class _Told:
 
     flow: FlowStatus | None = None
     partitions: Mapping[TopicPartition, PartitionStatus] = field(default_factory=dict)
+    gaps: Mapping[TopicPartition, GapRecord] = field(default_factory=dict)
 
 
 class _FlowLook:
@@ -85,6 +87,7 @@ class _FlowLook:
             target=flow.target,
             service=service,
             partitions=partitions,
+            gaps=tuple(judge_gap(record, _now_ms()) for _, record in sorted(told.gaps.items())),
             groups=groups.partitions,
             not_followed=groups.not_followed,
             problems=told.flow.problems if told.flow is not None and alive else {},
@@ -100,7 +103,11 @@ class _FlowLook:
     def _told(self) -> _Told:
         target, name = self._clusters.client(self._flow.target), self._flow.name
         told = read_statuses(target, state_topic(self._flow.source))
-        return _Told(flow=told.flows.get(name), partitions=told.partitions.get(name, {}))
+        return _Told(
+            flow=told.flows.get(name),
+            partitions=told.partitions.get(name, {}),
+            gaps=told.gaps.get(name, {}),
+        )
 
     # ── partitions ───────────────────────────────────────────────────────────────────────────
 

@@ -27,11 +27,12 @@ def offset_batches(
     """(partition of the offsets topic, batch, whose positions it stores, a record each).
 
     A position is the next upstream offset to mirror; Connect stores the one before it, the last mirrored.
+    Position 0 takes out what is stored: nothing is mirrored.
     """
     by_partition: dict[int, list[tuple[TopicPartition, Record]]] = {}
     for source, position in positions.items():
         key = source_offset_key(connector, cluster, *source)
-        value = source_offset_value(position - 1)
+        value = source_offset_value(position - 1) if position else None
         record = Record(offset=0, timestamp=timestamp, key=key, value=value, headers=())
         by_partition.setdefault(murmur2_partition(key, partitions), []).append((source, record))
     for number, records in by_partition.items():

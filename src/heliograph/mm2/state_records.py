@@ -3,6 +3,7 @@
     key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the chunk
          ["partition","orders",0]         where a partition stands
          ["trail","orders",0]             where its writer stands: what a successor resumes by
+         ["gaps","orders",0]              what got lost that nobody told of
          ["flow","us->eu"]                who mirrors what to where
     value  JSON; of a chunk {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
@@ -19,7 +20,16 @@ from typing import Any
 
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.stretches import Stretch
-from heliograph.model import PartitionState, ProducerIdentity, TopicPartition, Trail
+from heliograph.model import (
+    Gap,
+    GapKind,
+    Mark,
+    Origin,
+    PartitionState,
+    ProducerIdentity,
+    TopicPartition,
+    Trail,
+)
 
 CHUNK_STRETCHES = 1000
 #: `FlowStatus.state` of a flow whose service runs, or has ended in order.
@@ -62,7 +72,8 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionStatus:
-    """Where a partition of a flow stands; -1 is unknown. As `Receipt`, without what only the driver needs."""
+    """Where a partition of a flow stands; -1 is unknown. As `Receipt`, without what only the driver needs.
+    `origin` are the topics that the stored offset belongs to."""
 
     topic: str
     partition: int
@@ -72,6 +83,8 @@ class PartitionStatus:
     copied_ms: int
     state: PartitionState
     error: str | None = None
+    mark: Mark | None = None
+    origin: Origin = field(default_factory=Origin)
 
     def key(self) -> bytes:
         return _json(["partition", self.topic, self.partition])
@@ -105,6 +118,40 @@ class TrailRecord:
                 "stored": stored,
             }
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A partition that `source.log.gap.policy` has stopped at `position`, when `stored` (-1: none) was its
+    stored offset. Another one, which is neither of them, is a user's word to go on."""
+
+    position: int
+    stored: int
+
+    def lifted_by(self, stored: int | None) -> bool:
+        return (-1 if stored is None else stored) not in (self.stored, self.position)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapRecord:
+    """What a partition has gone through since its flow was first started: so many gaps, so many source
+    offsets never mirrored, and the newest of them."""
+
+    topic: str
+    partition: int
+    flow: str
+    gaps: int
+    unmirrored: int
+    last: Gap
+    failure: Failure | None = None
+
+    def key(self) -> bytes:
+        return _json(["gaps", self.topic, self.partition])
+
+    def value(self) -> bytes:
+        document = asdict(self)
+        del document["topic"], document["partition"]
+        return _json(document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +202,8 @@ def chunks_of(partition: TopicPartition, stretches: Sequence[Stretch]) -> list[C
 
 def read_state(
     key: bytes | None, value: bytes | None
-) -> Chunk | PartitionStatus | TrailRecord | FlowStatus | Malformed | None:
-    """Never raises. None: a tombstone of a trail, or of a partition's or a flow's status."""
+) -> Chunk | PartitionStatus | TrailRecord | GapRecord | FlowStatus | Malformed | None:
+    """Never raises. None: a tombstone of anything but a chunk."""
     try:
         return _read(_load("key", key), value)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
@@ -165,7 +212,7 @@ def read_state(
 
 def _read(
     key: Any, value: bytes | None
-) -> Chunk | PartitionStatus | TrailRecord | FlowStatus | None:
+) -> Chunk | PartitionStatus | TrailRecord | GapRecord | FlowStatus | None:
     match key:
         case ["stretches", str() as topic, int() as number, int() as first] if _is_offset(first):
             partition = _partition(topic, number)
@@ -177,11 +224,12 @@ def _read(
             _partition(topic, number)
             if value is None:
                 return None
-            known = _known(PartitionStatus, value)
-            known["state"] = PartitionState(known["state"])
-            return PartitionStatus(topic=topic, partition=number, **known)
+            return _status(topic, number, value)
         case ["trail", str() as topic, int() as number]:
             return None if value is None else _trail(_partition(topic, number), value)
+        case ["gaps", str() as topic, int() as number]:
+            _partition(topic, number)
+            return None if value is None else _gaps(topic, number, value)
         case ["flow", str() as flow]:
             if value is None:
                 return None
@@ -208,7 +256,32 @@ def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
     )
 
 
-def _known(kind: type[PartitionStatus | FlowStatus], value: bytes) -> dict[str, Any]:
+def _status(topic: str, number: int, value: bytes) -> PartitionStatus:
+    known = _known(PartitionStatus, value)
+    known["state"] = PartitionState(known["state"])
+    if known.get("mark") is not None:
+        known["mark"] = Mark(*_numbers(known["mark"]))
+    known["origin"] = Origin(*known.get("origin", ()))
+    return PartitionStatus(topic=topic, partition=number, **known)
+
+
+def _gaps(topic: str, number: int, value: bytes) -> GapRecord:
+    known = _known(GapRecord, value)
+    kind, *numbers = known["last"]
+    known["last"] = Gap(GapKind(kind), *_numbers(numbers))
+    if known.get("failure") is not None:
+        known["failure"] = Failure(**known["failure"])
+    return GapRecord(topic=topic, partition=number, **known)
+
+
+def _numbers(row: Iterable[Any]) -> list[int]:
+    numbers = list(row)
+    if not all(type(number) is int for number in numbers):
+        raise ValueError(f"value: expected numbers, found {numbers}")
+    return numbers
+
+
+def _known(kind: type[PartitionStatus | GapRecord | FlowStatus], value: bytes) -> dict[str, Any]:
     """The fields of a status that this version knows; a later one may write more."""
     names = {each.name for each in fields(kind)}
     document = _load("value", value)

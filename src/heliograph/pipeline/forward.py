@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from heliograph.client.producer import Outgoing
 from heliograph.errors import CorruptRecords, HeliographError, RecordTooLarge
+from heliograph.model import Mark
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.records.batch import PREFIX
 from heliograph.records.decode import decode
@@ -59,6 +60,8 @@ def forward(
                 _repack_into(batches, copy, selected, append_time, subject)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
+    if failure is None and selection.leader_epoch >= 0:
+        copy.source_mark = Mark(selection.position, selection.leader_epoch)
     position = copy.position if failure else selection.position
     if not copy.skip:
         return Forward(batches, position, failure)

@@ -14,7 +14,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, Stretch, Trail
+from heliograph.client.channel import receipt_of
+from heliograph.model import Lease, Lineage, Mark, Origin, ProducerIdentity, Receipt, Trail
 
 RECEIPTS = pa.schema(
     [
@@ -32,14 +33,22 @@ RECEIPTS = pa.schema(
         ("foreign", pa.int64()),
         ("doubts", pa.int64()),
         ("trail", pa.string()),  # JSON
+        ("mark", pa.string()),  # JSON
+        ("turn", pa.int64()),
+        ("recheck", pa.bool_()),
+        ("gaps", pa.string()),  # JSON
         ("stretches", pa.string()),  # JSON
     ]
 )
 RECEIPTS_DDL = (
     "flow string, topic string, partition int, position long, records long, bytes long, "
     "source_end long, stored boolean, state string, error string, copied_ms long, "
-    "foreign long, doubts long, trail string, stretches string"
+    "foreign long, doubts long, trail string, mark string, turn long, recheck boolean, gaps string, "
+    "stretches string"
 )
+
+
+_JSON = ("trail", "mark", "gaps", "stretches")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,22 +74,29 @@ def write_bundle(bundle: Bundle) -> str:
 def read_bundle(text: str) -> Bundle:
     document = json.loads(text)
     leases = tuple(
-        Lease(**{**fields, "trail": _read_trail(fields["trail"])}) for fields in document["leases"]
+        Lease(
+            **{
+                **fields,
+                "trail": _read_trail(fields["trail"]),
+                "lineage": _lineage(*fields["lineage"]),
+            }
+        )
+        for fields in document["leases"]
     )
     return Bundle(epoch=document["epoch"], task=document["task"], leases=leases)
 
 
 def write_receipts(receipts: Sequence[Receipt]) -> Any:
     columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
-    for name in ("trail", "stretches"):
-        columns[name] = [json.dumps(column) for column in columns[name]]
+    for name in _JSON:
+        columns[name] = [json.dumps(value) for value in columns[name]]
     return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)
 
 
 def read_receipt(row: Any) -> Receipt:
-    stretches = tuple(Stretch(*numbers) for numbers in json.loads(row.stretches))
-    state, trail = PartitionState(row.state), _read_trail(json.loads(row.trail))
-    return Receipt(**{**row.asDict(), "state": state, "trail": trail, "stretches": stretches})
+    fields = row.asDict()
+    read = {name: json.loads(fields[name]) for name in _JSON}
+    return receipt_of({**fields, **read, "trail": _read_trail(read["trail"])})
 
 
 def _read_trail(numbers: Any) -> Trail | None:
@@ -88,6 +104,10 @@ def _read_trail(numbers: Any) -> Trail | None:
         return None
     upstream, downstream, sequence, identity, stored = numbers
     return Trail(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored))
+
+
+def _lineage(origin: Sequence[Any], mark: Sequence[int] | None, turn: int) -> Lineage:
+    return Lineage(Origin(*origin), Mark(*mark) if mark is not None else None, turn)
 
 
 class LeaseStream:

@@ -15,7 +15,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from heliograph.client.admin import EARLIEST, LATEST, list_offsets, topic_config
+from heliograph.client.admin import topic_config
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
@@ -29,7 +29,6 @@ from heliograph.errors import (
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import (
     Lease,
-    OffsetReset,
     PartitionState,
     Receipt,
     Timestamps,
@@ -37,6 +36,7 @@ from heliograph.model import (
 )
 from heliograph.pipeline.footing import Footing
 from heliograph.pipeline.forward import forward
+from heliograph.pipeline.gaps import GapWatch
 from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.side_writer import SideWriter
@@ -92,6 +92,10 @@ class Link:
             limits=limits or FetchLimits(),
             on_records=self._on_records,
             on_nothing=self._on_nothing if self._has_ends() else None,
+            on_leaders=lambda epochs: self._gaps.on_leaders(epochs),
+        )
+        self._gaps = GapWatch(
+            flow, self._copies, self._fetcher, source=source, target=target, go_on=self._go_on
         )
         self._producer = Producer(
             target,
@@ -118,7 +122,11 @@ class Link:
         self._footing = Footing(flow.name, looker, self._producer, self._trails)
         self._unfounded = set(self._copies.values())  # not to be fetched before they have a footing
         self._pause: dict[ClusterClient, tuple[float, Backoff]] = {}
-        self._next_flush = time.monotonic() + flow.offset_flush_interval_ms / 1000
+        # What is stored of a topic that was created again must not outlive its first lease.
+        outdated = any(copy.stored is None for copy in self._copies.values())
+        self._next_flush = time.monotonic() + (
+            0 if outdated else flow.offset_flush_interval_ms / 1000
+        )
         self._next_tick = 0.0
         self._last_progress = time.monotonic()
         self._done = False
@@ -148,6 +156,9 @@ class Link:
 
     def _step(self) -> None:
         self._reach(self._target, self._producer.send)
+        self._gaps.compare_topics()
+        if self._gaps.due:
+            self._reach(self._source, self._gaps.judge)
         if self._producer.buffered_bytes < _BUFFER_BYTES:
             self._reach(self._source, self._fetcher.send)
         wait([*self._fetcher.connections(), *self._producer.connections()], _TICK_SECONDS)
@@ -298,38 +309,19 @@ class Link:
     def _on_fetch_error(self, copy: PartitionCopy, code: int) -> None:
         error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
         if code == _OFFSET_OUT_OF_RANGE:
-            self._reset(copy, error)
+            self._gaps.suspect(copy, str(error))
         elif error.retriable:
             copy.state, copy.error = PartitionState.RETRYING, str(error)
         else:
             self._fail(copy, str(error))
 
-    def _reset(self, copy: PartitionCopy, error: BrokerError) -> None:
-        """The source has lost what we stand at: do as auto.offset.reset says, and say so."""
-        if self.flow.auto_offset_reset is OffsetReset.NONE:
-            self._fail(copy, f"{error}; auto.offset.reset=none forbids to go on elsewhere")
-            return
-        earliest = self.flow.auto_offset_reset is OffsetReset.EARLIEST
-        try:
-            found = list_offsets(self._source, [copy.source], EARLIEST if earliest else LATEST)
-        except ClientError as e:
-            self._fail(copy, str(e))
-            return
-        position = found[copy.source]
-        log.error(
-            "%s; source offsets from %d to %d are not mirrored (auto.offset.reset=%s)",
-            error,
-            copy.position,
-            position,
-            self.flow.auto_offset_reset,
-        )
-        if copy.skip:
-            self._footing.doubt(copy, str(error), position)
-            self._look_again(copy)
-            return
-        copy.position = position
-        if not copy.outstanding:
-            copy.acked = position
+    def _go_on(self, copy: PartitionCopy, position: int | None) -> None:
+        """Its log is what it was; or is not, and it goes on at `position`, with nothing under way."""
+        if position is not None:
+            if copy.skip:
+                self._footing.doubt(copy, "its source's log is not what it was", position)
+                self._look_again(copy)
+            copy.jump(position)
         self._resume(copy)
 
     # ── target side ──────────────────────────────────────────────────────────────────────────
@@ -407,7 +399,9 @@ class Link:
             self._reach(self._target, lambda: self._found(self._footing.find(due)))
 
     def _found(self, copies: Iterable[PartitionCopy]) -> None:
-        for copy in copies:
+        founded = list(copies)
+        self._gaps.begin(founded)
+        for copy in founded:
             self._unfounded.discard(copy)
             self._resume(copy)
 
@@ -419,7 +413,7 @@ class Link:
         """Fetch on from `position`, unless the lease is read to its end or the partition is in trouble."""
         self._syncs.moved = self._trails.moved = True
         end = copy.lease.end
-        unfit = copy.state is PartitionState.FAILED or copy in self._unfounded
+        unfit = copy.state is PartitionState.FAILED or copy in self._unfounded or copy.suspected
         if unfit or (end is not None and copy.position >= end):
             self._fetcher.positions.pop(copy.source, None)
         else:

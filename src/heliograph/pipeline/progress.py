@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from heliograph.client.backoff import Backoff
 from heliograph.mm2.landing import Landing
 from heliograph.model import (
+    Gap,
     Lease,
+    Mark,
     PartitionState,
     ProducerIdentity,
     Receipt,
@@ -35,6 +39,7 @@ class PartitionCopy:
     stored: int | None  # what the offsets topic knows
     base: Trail | None = field(init=False)
     stores: tuple[int, ...] = field(init=False)  # what the offsets topic may say
+    source_mark: Mark | None = field(init=False)  # of the newest record fetched
     identity: ProducerIdentity | None = None
     sequence: int = 0  # of the next record to be acknowledged
     skip: int = 0
@@ -55,6 +60,11 @@ class PartitionCopy:
     foreign: int = 0  # records that somebody else has written between ours
     ended: bool = False
     landing: Landing | None = None  # if anybody wants to know where records land
+    suspected: bool = (
+        False  # its log may not be the one it was: nothing is fetched until that is known
+    )
+    recheck: bool = False  # the driver has to look at its topics
+    gaps: deque[Gap] = field(default_factory=deque)  # not reported yet
     retry_at: float | None = None
     backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5, most=30.0))
     _told: tuple[tuple[object, ...], Receipt] | None = (
@@ -64,6 +74,7 @@ class PartitionCopy:
     def __post_init__(self) -> None:
         self.base = self.lease.trail
         self.stores = (-1, self.lease.start) if self.base is None else self.base.stored
+        self.source_mark = self.lease.lineage.mark
 
     @property
     def trail(self) -> Trail | None:
@@ -91,13 +102,14 @@ class PartitionCopy:
 
     def mark(self) -> int:
         """The position that is to be stored now."""
-        self.stores = (*self.stores, self.acked)[-_STORES:]
+        self.stores = (*self.stores, _said(self.acked))[-_STORES:]
         return self.acked
 
     def confirm(self, position: int) -> None:
         """The offsets topic says this, or what was marked after it."""
-        if position in self.stores:
-            self.stores = self.stores[self.stores.index(position) :]
+        said = _said(position)
+        if said in self.stores:
+            self.stores = self.stores[self.stores.index(said) :]
 
     def acknowledge(self, next_offset: int, records: int, size: int) -> None:
         self.outstanding -= 1
@@ -127,14 +139,23 @@ class PartitionCopy:
             self.skipped_to += records
         return at
 
+    def jump(self, position: int) -> None:
+        """Go on elsewhere; nothing is under way, and what was read of another log says nothing of this."""
+        assert not self.outstanding
+        self.position = self.acked = position
+        self.source_mark = None
+
     def receipt(self, stretches: tuple[Stretch, ...] = ()) -> Receipt:
         """Without news, the very same object as before: most of thousands of partitions have none."""
         now = (self.acked, self.records, self.source_end, self.stored, self.state, self.error,
-               self.copied, self.foreign, self.doubts, self.ended)  # fmt: skip
+               self.copied, self.foreign, self.doubts, self.ended, self.source_mark,
+               self.recheck)  # fmt: skip
         if self._told is None or self._told[0] != now:
             self._told = (now, self._receipt())
         receipt = self._told[1]
-        return replace(receipt, stretches=stretches) if stretches else receipt
+        gaps = tuple(self._take_gaps())
+        news = stretches or gaps
+        return replace(receipt, stretches=stretches, gaps=gaps) if news else receipt
 
     def _receipt(self) -> Receipt:
         return Receipt(
@@ -152,4 +173,16 @@ class PartitionCopy:
             foreign=self.foreign,
             doubts=self.doubts,
             trail=self.trail if self.ended else None,
+            mark=self.source_mark,
+            turn=self.lease.lineage.turn,
+            recheck=self.recheck,
         )
+
+    def _take_gaps(self) -> Iterator[Gap]:
+        while self.gaps:  # receipts are made in another thread
+            yield self.gaps.popleft()
+
+
+def _said(position: int) -> int:
+    """What the offsets topic says of a position: of 0 nothing, since nothing is mirrored."""
+    return position or -1

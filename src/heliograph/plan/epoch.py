@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.model import Lease, TopicPartition, Trail
+from heliograph.model import Lease, Lineage, TopicPartition, Trail
 from heliograph.plan.assignment import Assignable, assign, relief
 
 
@@ -17,7 +17,8 @@ class FlowView:
     `positions` are the next upstream offsets; a partition without one is left out until it has one.
     `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
     same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
-    position, though it should. `trails`: where their writers stood, at or below the positions.
+    position, though it should. `trails`: where their writers stood, at or below the positions. `lineages`:
+    which logs the positions are offsets of.
     """
 
     flow: FlowConfig
@@ -26,6 +27,7 @@ class FlowView:
     loads: Mapping[TopicPartition, float] = field(default_factory=dict)
     unstored: frozenset[TopicPartition] = frozenset()
     trails: Mapping[TopicPartition, Trail] = field(default_factory=dict)
+    lineages: Mapping[TopicPartition, Lineage] = field(default_factory=dict)
 
 
 def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
@@ -66,6 +68,7 @@ def _leases(view: FlowView) -> Iterator[Lease]:
             end=end,
             stored=partition not in view.unstored,
             trail=trail,
+            lineage=view.lineages.get(partition, Lineage()),
         )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heliograph.errors import BrokerError
+from heliograph.model import Origin
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
 from heliograph.wire import error_codes
 
@@ -16,12 +17,27 @@ _AUTHORIZATION = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TopicIds:
+    """Ids of all topics that were found on the source and on the target, and of those `created` on the
+    target since, which it did not have; None: not known."""
+
+    source: Mapping[str, str | None] = field(default_factory=dict)
+    target: Mapping[str, str | None] = field(default_factory=dict)
+    created: Mapping[str, str | None] = field(default_factory=dict)
+
+    def origin(self, topic: str, remote_topic: str) -> Origin:
+        found = self.target.get(remote_topic)
+        return Origin(self.source.get(topic), found or self.created.get(remote_topic))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MirroredTopics:
     """Source topics that have their counterpart on the target, with the number of partitions that both
     have, and, by source topic, what is wrong with the others."""
 
     partitions: dict[str, int]
     problems: dict[str, str]
+    ids: TopicIds = field(default_factory=TopicIds)
 
 
 def outcome(

@@ -44,11 +44,13 @@ class Selected(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """`holes`: compaction has been at what follows the last batch, up to `position`."""
+    """`holes`: compaction has been at what follows the last batch, up to `position`. `leader_epoch` is that
+    of the last batch looked at, -1 if it has none."""
 
     batches: list[Selected]
     position: int
     holes: bool = False
+    leader_epoch: int = -1
 
 
 def select(
@@ -67,7 +69,7 @@ def select(
     """
     batches: list[Selected] = []
     transactions = _Transactions(aborted)
-    holes = False
+    holes, epoch = False, -1
     behind = 0  # the last batch
     for data in split(records):
         if data[MAGIC_AT] < 2:
@@ -85,6 +87,7 @@ def select(
             if end is not None and header.base_offset >= end:
                 break
             check_crc(data, header)
+            epoch = header.leader_epoch
             holes = holes or header.base_offset > position or _thinned(header)
             dropped = transactions.drops(data, header) or header.record_count == 0
             selected = None if dropped else _magic2(data, header, position, end, append_time)
@@ -93,8 +96,8 @@ def select(
             holes = False
         position = max(position, after)
         if end is not None and position >= end:
-            return Selection(batches, end, holes)
-    return Selection(batches, position, holes)
+            return Selection(batches, end, holes, epoch)
+    return Selection(batches, position, holes, epoch)
 
 
 def _check_order(offset: int, behind: int) -> None:

@@ -7,17 +7,24 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 
+from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
+from heliograph.client.log_history import look_at_logs
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
-from heliograph.model import IsolationLevel, OffsetReset, Receipt, TopicPartition, Trail
+from heliograph.mm2.state_records import state_topic
+from heliograph.model import Mark, OffsetReset, Origin, Receipt, TopicPartition, Trail
 from heliograph.plan.epoch import FlowView
+from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.resume import resumption
+from heliograph.plan.topic_outcome import TopicIds
+from heliograph.service.gaps import FlowGaps
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.schedule import tell_duration
 from heliograph.sync.internal_topics import ensure_internal_topic
 from heliograph.sync.offsets import end_positions, reset_positions, stored_positions
+from heliograph.sync.statuses import read_statuses
 from heliograph.sync.topics import sync_topics
 from heliograph.sync.trails import read_trails
 
@@ -26,6 +33,9 @@ log = logging.getLogger(__name__)
 
 #: How often mirrors of other processes are looked for that would make a circle with this one.
 _LOOP_SECONDS = 15.0
+#: How soon after a refresh the next one may be because tasks have met other topics than they were given.
+_RECHECK_SECONDS = 2.0
+_RELEASE_SECONDS = 2.0
 
 
 class ObservedFlow:
@@ -39,6 +49,7 @@ class ObservedFlow:
         guard: LoopGuard,
     ) -> None:
         self.config = config
+        self.gaps = FlowGaps(config)
         self._guard = guard
         self.observed = False
         self.hopeless: ClientError | None = None  # why waiting will not help
@@ -55,8 +66,12 @@ class ObservedFlow:
         self._partitions: set[TopicPartition] = set()
         self._ends: dict[TopicPartition, int] | None = None
         self._loads: dict[TopicPartition, float] = {}
+        self._ids = TopicIds()
+        self._refreshed = 0.0
         self._next_refresh = 0.0
         self._next_loop_look = 0.0
+        self._next_release = 0.0
+        self._release_backoff = Backoff(first=_RELEASE_SECONDS, most=60.0)
 
     def observe(self, *, bounded: bool) -> None:
         """Look at both clusters anew: topics, stored offsets, and where a bounded run ends."""
@@ -64,10 +79,11 @@ class ObservedFlow:
             self._require_offsets_topic()
             self._ensure_state_topic()
             self._sync_topics()
-            self._resume()
-            self._reset_unknown()
+            self._load_gaps()
+            self._move(self.gaps.release(self._resume(), self._ids))
             ends = end_positions(self._source, self._partitions, self.config.isolation_level)
-            self._drop_lost(ends)
+            self._look_for_gaps(ends)
+            self._reset_unknown()
             self._ends = ends if bounded else None
             # Nothing is measured yet: what lies ahead of a partition is the best guess at its load.
             self._loads = {
@@ -79,16 +95,21 @@ class ObservedFlow:
     def forget(self) -> None:
         """What the tasks did last is not known: observe anew before anything is copied."""
         self.observed = False
+        self.gaps.forget()
         with self._lock:
             self._positions = {}
 
     def keep(self) -> Mapping[str, str]:
         """A job for every second: observe until it worked, then refresh when it is time."""
+        if self.gaps.take_recheck():
+            self._next_refresh = min(self._next_refresh, self._refreshed + _RECHECK_SECONDS)
         if not self.observed:
             self._observe_first()
             self._note(f"flow {self.config.name}: {len(self._partitions)} partitions")
         elif time.monotonic() >= self._next_refresh:
             self._refresh()
+        elif time.monotonic() >= self._next_release and self.gaps.failed():
+            self._look_for_release()
         elif time.monotonic() >= self._next_loop_look:
             self._look_for_loops()
         return self.problems
@@ -101,8 +122,9 @@ class ObservedFlow:
 
     @property
     def problems(self) -> dict[str, str]:
+        failed = {str(p): receipt.error or "" for p, receipt in self.gaps.failed().items()}
         with self._lock:
-            return dict(self._problems)
+            return {**self._problems, **failed}
 
     def refused(self) -> tuple[str, ...]:
         """Topics that are left alone because they would go round in a circle."""
@@ -115,20 +137,23 @@ class ObservedFlow:
         return {topic: self.config.target_topic(topic) for topic in sorted(topics)}
 
     def view(self) -> FlowView:
-        refused = self._guard.refused(self.config)
+        refused, lineages = self._guard.refused(self.config), self.gaps.lineages()
         with self._lock:
             positions = {
                 p: offset
                 for p, offset in self._positions.items()
                 if self.observed and p in self._partitions and p.topic not in refused
+                if p in lineages
             }
+            trails = dict(self._trails)
         return FlowView(
             flow=self.config,
             positions=positions,
             ends=self._ends,
             loads=self._loads,
             unstored=frozenset(self._unstored),
-            trails=self._trails,
+            trails=trails,
+            lineages=lineages,
         )
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
@@ -136,8 +161,11 @@ class ObservedFlow:
         with self._lock:
             for receipt in receipts:
                 partition = TopicPartition(receipt.topic, receipt.partition)
+                turns = self.gaps.turns(partition)
+                if receipt.turn not in turns:
+                    continue  # its position is another meanwhile
                 self._positions[partition] = receipt.position
-                if receipt.trail is not None:
+                if receipt.trail is not None and receipt.turn == turns[-1]:
                     self._trails[partition] = receipt.trail
                 else:
                     self._trails.pop(partition, None)
@@ -164,13 +192,17 @@ class ObservedFlow:
         with self._busy:
             self._schedule_refresh()
             before = self._partitions
+            stuck = self.gaps.take_stuck()
             self._sync_topics()
+            moved = self._look_for_gaps()
             self._reset_unknown()
         interval = self.config.refresh_interval_seconds or 0
         tell_duration(f"flow {self.config.name}: topics", began, interval)
         came, went = len(self._partitions - before), len(before - self._partitions)
         if came or went:
             self._note(f"flow {self.config.name}: {came} partitions came, {went} went")
+        elif moved or stuck:
+            self._note(f"flow {self.config.name}: topics were created again")
 
     def _look_for_loops(self) -> None:
         """Between refreshes: a mirror of another process may begin, or end, any time."""
@@ -197,9 +229,9 @@ class ObservedFlow:
         if problem is not None:
             log.warning("flow %s: %s", self.config.name, problem)
 
-    def _resume(self) -> None:
+    def _resume(self) -> Mapping[TopicPartition, int]:
         """Where the last mirror stopped: by its trails, or, where somebody else has stored an offset since,
-        by that."""
+        by that. What is stored is returned."""
         stored = stored_positions(self.config, self._target)
         trails = read_trails(self.config.source, self._target)
         found = {
@@ -221,6 +253,7 @@ class ObservedFlow:
             self._positions = {p: r.start for p, r in found.items() if r.start is not None}
             self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
             self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
+        return stored
 
     def _sync_topics(self) -> None:
         self._guard.look(self.config, self._source, self._target)
@@ -232,6 +265,7 @@ class ObservedFlow:
             self._guard.refused(self.config),
         )
         with self._lock:
+            self._ids = topics.ids
             self._problems = dict(topics.problems)
             self._partitions = {
                 TopicPartition(topic, number)
@@ -252,27 +286,73 @@ class ObservedFlow:
                     for partition in unknown
                 }
 
-    def _drop_lost(self, ends: Mapping[TopicPartition, int]) -> None:
-        """A stored offset past the source's end: the log was truncated, or the topic created again."""
-        beyond = [p for p, end in ends.items() if self._positions.get(p, 0) > end]
-        # Under read_committed an open transaction may hold the end back: that loses nothing.
-        high = end_positions(self._source, beyond, IsolationLevel.READ_UNCOMMITTED)
-        lost = [p for p in beyond if self._positions[p] > high[p]]
-        for partition in lost:
-            self._trails.pop(partition, None)
-            log.error(
-                "flow %s: %s: the stored offset %d is past the source's end %d (truncated, or created "
-                "again); starting over as auto.offset.reset=%s says",
-                self.config.name,
-                partition,
-                self._positions.pop(partition),
-                high[partition],
-                self.config.auto_offset_reset,
-            )
-        if lost:
+    # ── gaps ─────────────────────────────────────────────────────────────────────────────────
+
+    def _load_gaps(self) -> None:
+        if not self.gaps.loaded:
+            told = read_statuses(self._target, state_topic(self.config.source))
+            name = self.config.name
+            self.gaps.load(told.partitions.get(name, {}), told.gaps.get(name, {}))
+
+    def _look_for_gaps(self, ends: Mapping[TopicPartition, int] | None = None) -> bool:
+        """Whether any lease is not what it should be any more."""
+        refused = self._guard.refused(self.config)
+        with self._lock:
+            positions = dict(self._positions)
+        before = self.gaps.identities()
+        moved = self.gaps.look(
+            self._ids,
+            positions,
+            self._partitions,
+            wanted=lambda topic: (
+                topic not in refused and self.config.should_replicate(topic, self._filter)
+            ),
+            past_end=[p for p, end in (ends or {}).items() if positions.get(p, 0) > end],
+            logs=self._logs,
+        )
+        self._move(moved)
+        self._leave_trails(before)
+        return before != self.gaps.identities()
+
+    def _leave_trails(self, before: Mapping[TopicPartition, tuple[Origin, int]]) -> None:
+        """What was known of a remote topic says nothing of another by its name."""
+        now = self.gaps.identities()
+        with self._lock:
+            for partition in before.keys() & now.keys():
+                if before[partition][1] != now[partition][1]:
+                    self._trails.pop(partition, None)
+
+    def _logs(self, marks: Mapping[TopicPartition, Mark | None]) -> Mapping[TopicPartition, Found]:
+        found, missing = look_at_logs(self._source, marks)
+        for partition, problem in missing.items():
+            log.warning("flow %s: %s: %s", self.config.name, partition, problem)
+        return found
+
+    def _look_for_release(self) -> None:
+        """Failed partitions wait for another stored offset; it is looked for less and less often."""
+        self._next_release = time.monotonic() + self._release_backoff.next()
+        with self._busy:
+            stored = stored_positions(self.config, self._target)
+            released = self.gaps.release(stored, self._ids)
+            self._move(released)
             self._reset_unknown()
+        if released:
+            self._release_backoff.reset()
+            self._note(f"flow {self.config.name}: {len(released)} partitions go on")
+
+    def _move(self, moved: Mapping[TopicPartition, int | None]) -> None:
+        with self._lock:
+            for partition, position in moved.items():
+                self._unstored.add(partition)
+                self._trails.pop(partition, None)
+                if position is None:
+                    self._positions.pop(partition, None)
+                else:
+                    self._positions[partition] = position
+        self.gaps.moved(moved)
 
     def _schedule_refresh(self) -> None:
         interval = self.config.refresh_interval_seconds
+        self._refreshed = time.monotonic()
         self._next_refresh = time.monotonic() + interval if interval else float("inf")
         self._next_loop_look = time.monotonic() + _LOOP_SECONDS

@@ -100,6 +100,8 @@ class Upkeep:
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """What tasks have copied, stretch by stretch; from any thread."""
+        receipts = list(receipts)
+        self._flow.gaps.hear(receipts)
         told = [
             (TopicPartition(receipt.topic, receipt.partition), receipt.stretches)
             for receipt in receipts
@@ -223,13 +225,20 @@ class Upkeep:
 
     def _write_state(self, state: str) -> Mapping[str, str]:
         name = self._config.name
-        receipts = [r for r in self._progress.receipts() if r.flow == name]
+        failed = self._flow.gaps.failed()
+        receipts = [
+            r
+            for r in self._progress.receipts()
+            if r.flow == name and TopicPartition(r.topic, r.partition) not in failed
+        ]
         problems = self._problems.below(f"flow {name}")
         return self._state.write(
             state,
-            receipts,
+            [*receipts, *failed.values()],
             refused=self._flow.refused(),
             problems=problems,
+            origins=self._flow.gaps.origins(),
+            gaps=self._flow.gaps.records(),
             now_ms=int(time.time() * 1000),
         )
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import FlowStatus, PartitionStatus
-from heliograph.model import Receipt
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus
+from heliograph.model import Origin, Receipt, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
 from heliograph.records.decode import Record
@@ -51,6 +51,8 @@ class StateSync:
         *,
         refused: tuple[str, ...],
         problems: Mapping[str, str],
+        origins: Mapping[TopicPartition, Origin],
+        gaps: Iterable[GapRecord],
         now_ms: int,
     ) -> dict[str, str]:
         """Raises ClientError if it cannot be written; then all of it is news the next time."""
@@ -63,8 +65,9 @@ class StateSync:
             for r in receipts
             if self._seen.get((r.topic, r.partition)) is not r
         }
-        statuses = map(_partition_status, fresh.values())
+        statuses = [_partition_status(receipt, origins) for receipt in fresh.values()]
         partitions = {status.key(): status.value() for status in statuses}
+        partitions |= {record.key(): record.value() for record in gaps}
         news = {k: v for k, v in partitions.items() if self._written.get(k) != v}
         gist = (state, refused)
         if news or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
@@ -105,7 +108,10 @@ class StateSync:
         )
 
 
-def _partition_status(receipt: Receipt) -> PartitionStatus:
+def _partition_status(
+    receipt: Receipt, origins: Mapping[TopicPartition, Origin]
+) -> PartitionStatus:
+    partition = TopicPartition(receipt.topic, receipt.partition)
     return PartitionStatus(
         topic=receipt.topic,
         partition=receipt.partition,
@@ -115,4 +121,6 @@ def _partition_status(receipt: Receipt) -> PartitionStatus:
         copied_ms=receipt.copied_ms,
         state=receipt.state,
         error=receipt.error,
+        mark=receipt.mark,
+        origin=origins.get(partition, Origin()),
     )

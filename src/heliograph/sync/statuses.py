@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.compacted_log import read_compacted
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.state_records import FlowStatus, PartitionStatus, read_state
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, read_state
 from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)
@@ -17,16 +17,18 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statuses:
-    """The last word on each flow, and, by flow and source partition, on each partition."""
+    """The last word on each flow, and, by flow and source partition, on each partition and on its gaps."""
 
     flows: Mapping[str, FlowStatus] = field(default_factory=dict)
     partitions: Mapping[str, Mapping[TopicPartition, PartitionStatus]] = field(default_factory=dict)
+    gaps: Mapping[str, Mapping[TopicPartition, GapRecord]] = field(default_factory=dict)
 
 
 def read_statuses(cluster: ClusterClient, topic: str) -> Statuses:
     """None if there is no such topic."""
     flows: dict[str, FlowStatus] = {}
     partitions: dict[str, dict[TopicPartition, PartitionStatus]] = {}
+    gaps: dict[str, dict[TopicPartition, GapRecord]] = {}
     malformed = 0
     for key, value in read_compacted(cluster, topic).items():
         state = read_state(key, value)
@@ -36,6 +38,8 @@ def read_statuses(cluster: ClusterClient, topic: str) -> Statuses:
         elif isinstance(state, PartitionStatus):
             its = partitions.setdefault(state.flow, {})
             its[TopicPartition(state.topic, state.partition)] = state
+        elif isinstance(state, GapRecord):
+            gaps.setdefault(state.flow, {})[TopicPartition(state.topic, state.partition)] = state
     if malformed:
         log.warning("%s: %d records could not be understood", topic, malformed)
-    return Statuses(flows=flows, partitions=partitions)
+    return Statuses(flows=flows, partitions=partitions, gaps=gaps)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from heliograph.client.admin import NewTopic, create_partitions, create_topics
+from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.topic_configs import describe_topic_configs
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import new_topic_configs
-from heliograph.plan.topic_outcome import MirroredTopics, outcome
+from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
@@ -21,6 +23,7 @@ log = logging.getLogger(__name__)
 
 #: Topics per request: a creation is one metadata transaction, and brokers bound its records at 10,000.
 _TOPICS_PER_REQUEST = 100
+_PATIENCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +35,13 @@ class ObservedTopics:
     source: Mapping[str, int]
     failed: Mapping[str, BrokerError]
     refusals: Mapping[str, str]
+    ids: TopicIds
 
     def outcome(self, refused: Mapping[str, BrokerError]) -> MirroredTopics:
         """`refused` maps remote topics to what the target answered."""
         mirrored = outcome(self.plan, self.source, {**self.failed, **refused})
-        return replace(mirrored, problems={**mirrored.problems, **self.refusals})
+        problems = {**mirrored.problems, **self.refusals}
+        return replace(mirrored, problems=problems, ids=self.ids)
 
 
 def sync_topics(
@@ -58,7 +63,20 @@ def sync_topics(
     for action in actions:
         if action.topic not in failed:
             log.info("flow %s: %s", flow.name, _describe(action))
-    return found.outcome(failed)
+    made = found.outcome(failed)
+    new = [a.topic for a in actions if isinstance(a, CreateTopic) and a.topic not in failed]
+    return replace(made, ids=replace(made.ids, created=_ids_of_new(target, new)))
+
+
+def _ids_of_new(target: ClusterClient, topics: Sequence[str]) -> dict[str, str | None]:
+    """Brokers hear of new topics a moment after their controller."""
+    backoff, deadline = Backoff(), time.monotonic() + _PATIENCE_SECONDS
+    while topics:
+        metadata = target.refresh(topics)
+        if topics[0] in metadata.partitions or time.monotonic() > deadline:
+            return {topic: metadata.topic_id(topic) for topic in topics}
+        time.sleep(backoff.next())
+    return {}
 
 
 def observe_topics(
@@ -72,6 +90,10 @@ def observe_topics(
     refused = refused or {}
     on_source = source.refresh().partitions
     on_target = target.refresh().partitions
+    ids = TopicIds(
+        source={topic: source.metadata.topic_id(topic) for topic in on_source},
+        target={topic: target.metadata.topic_id(topic) for topic in on_target},
+    )
     plan = plan_topics(
         on_source,
         on_target,
@@ -85,6 +107,7 @@ def observe_topics(
         source=on_source,
         failed=failed,
         refusals=_refusals(flow, topic_filter, on_source, refused),
+        ids=ids,
     )
 
 

@@ -78,16 +78,20 @@ def encode_request(
     isolation_level: int,
     session: tuple[int, int],
     offsets: Mapping[TopicPartition, int],
+    leader_epochs: Mapping[TopicPartition, int] | None = None,
     forgotten: Iterable[TopicPartition] = (),
 ) -> bytes:
+    """With a leader epoch, a broker that leads under another one refuses the partition (KIP-320)."""
+    epochs = leader_epochs or {}
     head = _HEAD.pack(
         -1, limits.max_wait_ms, limits.min_bytes, limits.max_bytes, isolation_level, *session
     )
     out = [head]
     by_topic: dict[str, list[bytes]] = {}
-    for (topic, partition), offset in offsets.items():
-        entry = _PARTITION.pack(partition, -1, offset, -1, limits.partition_max_bytes)
-        by_topic.setdefault(topic, []).append(entry)
+    for key, offset in offsets.items():
+        epoch = epochs.get(key, -1)
+        entry = _PARTITION.pack(key.partition, epoch, offset, -1, limits.partition_max_bytes)
+        by_topic.setdefault(key.topic, []).append(entry)
     _topics(out, by_topic)
     dropped: dict[str, list[bytes]] = {}
     for topic, partition in forgotten:

@@ -23,7 +23,12 @@ from kafka.protocol.admin import (
     IncrementalAlterConfigsRequest,
     ListGroupsRequest,
 )
-from kafka.protocol.consumer import ListOffsetsRequest, OffsetCommitRequest, OffsetFetchRequest
+from kafka.protocol.consumer import (
+    ListOffsetsRequest,
+    OffsetCommitRequest,
+    OffsetFetchRequest,
+    OffsetForLeaderEpochRequest,
+)
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
 from kafka.protocol.producer import InitProducerIdRequest
 
@@ -46,6 +51,7 @@ __all__ = [
     "MetadataRequest",
     "OffsetCommitRequest",
     "OffsetFetchRequest",
+    "OffsetForLeaderEpochRequest",
     "Versions",
     "broker_error",
     "encode",

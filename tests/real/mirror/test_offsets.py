@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from mirroring import Flow, mirror_once
 from reading import read_all
+from stored import key_of, store, stored
 from waiting import eventually
 from writing import Writer, admin, create_topics, numbered, write
-
-
-def stored(flow: Flow) -> dict[bytes | None, bytes | None]:
-    """The newest record of every key of the offsets topic, read with an independent client."""
-    found = read_all(flow.target, flow.offsets_topic)
-    return {r.key: r.value for _, records in sorted(found.items()) for r in records}
-
-
-def store(flow: Flow, key: bytes, value: bytes | None) -> None:
-    """As a Connect worker writes it: Kafka's own partitioner."""
-    producer = Producer(
-        {"bootstrap.servers": flow.target.bootstrap_servers, "partitioner": "murmur2_random"}
-    )
-    producer.produce(flow.offsets_topic, key=key, value=value)
-    assert producer.flush(30) == 0
-
-
-def key_of(flow: Flow, topic: str, partition: int = 0) -> bytes:
-    text = f'["MirrorSourceConnector",{{"cluster":"{flow.alias}","partition":{partition},"topic":"{topic}"}}]'
-    return text.encode()
 
 
 def test_offsets_are_stored_in_connects_exact_bytes(flow: Flow) -> None:
@@ -167,7 +147,7 @@ def test_a_stored_offset_past_the_sources_end_starts_over_and_is_reported(
     again = flow.mirror_once()
 
     assert again.records == 5
-    assert "the stored offset 100 is past the source's end 5" in caplog.text
+    assert "offset 100 is past the source's end 5" in caplog.text
 
 
 def test_offsets_of_other_connectors_and_clusters_are_left_alone(flow: Flow) -> None:

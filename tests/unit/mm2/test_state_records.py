@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,9 @@ from heliograph.mm2.chunks import MAX_CHUNKS, ChunkLog, load_stretches
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.state_records import (
     Chunk,
+    Failure,
     FlowStatus,
+    GapRecord,
     PartitionStatus,
     TrailRecord,
     chunk_key,
@@ -23,7 +26,15 @@ from heliograph.mm2.state_records import (
     state_topic,
 )
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
-from heliograph.model import ProducerIdentity, TopicPartition, Trail
+from heliograph.model import (
+    Gap,
+    GapKind,
+    Mark,
+    Origin,
+    ProducerIdentity,
+    TopicPartition,
+    Trail,
+)
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'
@@ -63,11 +74,42 @@ def test_a_chunk_has_these_bytes() -> None:
     assert read_state(chunk.key(), chunk.value()) == chunk
 
 
-@pytest.mark.parametrize("status", [PARTITION, FLOW])
-def test_what_a_status_writes_can_be_read(status: PartitionStatus | FlowStatus) -> None:
+GAPS = GapRecord(
+    topic="orders",
+    partition=3,
+    flow="us->eu",
+    gaps=2,
+    unmirrored=15,
+    last=Gap(GapKind.OVERTAKEN, 10, 15, -1, 1_700_000_000_000),
+    failure=Failure(position=10, stored=-1),
+)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        PARTITION,
+        replace(PARTITION, mark=Mark(7, 2), origin=Origin("MQ", None)),
+        FLOW,
+        GAPS,
+        replace(GAPS, failure=None),
+    ],
+)
+def test_what_a_status_writes_can_be_read(
+    status: PartitionStatus | FlowStatus | GapRecord,
+) -> None:
     assert read_state(status.key(), status.value()) == status
     assert read_state(status.key(), None) is None
     assert read_state(status.key(), status.value()[:-1] + b',"later":1}') == status
+
+
+@pytest.mark.parametrize(
+    ("stored", "lifted"), [(10, False), (None, False), (7, True), (11, True), (0, True)]
+)
+def test_only_an_offset_that_somebody_else_stored_lifts_a_failure(
+    stored: int | None, lifted: bool
+) -> None:
+    assert Failure(position=10, stored=-1).lifted_by(stored) is lifted
 
 
 @pytest.mark.parametrize(
@@ -87,6 +129,9 @@ def test_what_a_status_writes_can_be_read(status: PartitionStatus | FlowStatus) 
         (KEY, b"7", "TypeError"),
         (b'["partition","orders",0]', b'{"flow":"x"}', "KeyError"),
         (b'["partition","orders",0]', b"[]", "AttributeError"),
+        (b'["gaps","orders",0]', b'{"last":["OVERTAKEN",1,"2"]}', "expected numbers"),
+        (b'["gaps","orders",0]', b'{"last":["LOST",1,2,3]}', "LOST"),
+        (b'["gaps","orders",-1]', b"{}", "found -1"),
         (b'["flow","x"]', b'{"source":"x"}', "TypeError"),
         (b'["flow","x"]', b'{"at_ms":"soon"}', "expected a number as at_ms"),
         (b'["flow","x"]', b'{"topics":[7]}', "expected a string, found 7"),

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, Stretch, Trail
+from heliograph.model import (
+    Gap,
+    GapKind,
+    Lease,
+    Lineage,
+    Mark,
+    Origin,
+    PartitionState,
+    ProducerIdentity,
+    Receipt,
+    Stretch,
+    Trail,
+)
 from heliograph.pipeline.leases import (
     RECEIPTS,
     RECEIPTS_DDL,
@@ -30,13 +42,25 @@ RECEIPT = Receipt(
     error="no leader",
     copied_ms=1_700_000_000_000,
     trail=TRAIL,
+    mark=Mark(7, 2),
+    turn=3,
+    recheck=True,
+    gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
     stretches=(Stretch(0, 7, 100), Stretch(101, -1, 5)),
 )
 
 
 def test_leases_are_the_same_behind_spark() -> None:
     lease = Lease(flow="a->b", topic="t", partition=0, target_topic="a.t", start=5, trail=TRAIL)
-    other = Lease(flow="a->b", topic="t", partition=1, target_topic="a.t", start=0, end=9)
+    other = Lease(
+        flow="a->b",
+        topic="t",
+        partition=1,
+        target_topic="a.t",
+        start=0,
+        end=9,
+        lineage=Lineage(Origin("MQ", None), Mark(7, 2), 4),
+    )
     bundle = Bundle(epoch=3, task=1, leases=(lease, other))
 
     assert read_bundle(write_bundle(bundle)) == bundle

@@ -162,6 +162,17 @@ _RECORDS = (
         since="heliograph",
     ),
     _source(
+        name="source.log.gap.policy",
+        type=STRING,
+        default="continue",
+        valid=one_of("continue", "fail"),
+        importance=Importance.MEDIUM,
+        doc="What becomes of a partition when its source lost records before they were mirrored (retention, "
+        "truncation, a topic created again) or its remote topic was deleted: mirror on, as MM2 does, or "
+        "fail until another offset is stored for it",
+        since="heliograph",
+    ),
+    _source(
         name="metric.names.formats",
         type=LIST,
         default="legacy",

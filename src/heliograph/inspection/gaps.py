@@ -1,0 +1,80 @@
+"""Gaps that a mirror would meet if it were started now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.log_history import look_at_logs
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.mm2.state_records import PartitionStatus, TrailRecord, state_topic
+from heliograph.model import TopicPartition
+from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, outcome
+from heliograph.plan.resume import resumption
+from heliograph.plan.topic_outcome import MirroredTopics
+from heliograph.sync.offsets import stored_positions
+from heliograph.sync.statuses import read_statuses
+from heliograph.sync.trails import read_trails
+
+
+def expected_gaps(
+    flow: FlowConfig, source: ClusterClient, target: ClusterClient, topics: MirroredTopics
+) -> dict[str, str]:
+    """By partition, in a sentence. A partition that cannot be asked just now is left out."""
+    told = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
+    stored, trails = stored_positions(flow, target), read_trails(flow.source, target)
+    known = {
+        partition: _known(start, told.get(partition))
+        for partition in stored.keys() | trails.keys()
+        if partition.partition < topics.partitions.get(partition.topic, 0)
+        if (start := _start(flow, partition, stored, trails)) is not None
+    }
+    logs, _ = look_at_logs(source, {partition: its.mark for partition, its in known.items()})
+    sentences: dict[str, str] = {}
+    for partition, found in logs.items():
+        for sentence in _sentences(
+            flow, known[partition], _with_topics(flow, partition, found, topics)
+        ):
+            sentences[str(partition)] = f"{partition}: {sentence}"
+    return sentences
+
+
+def _start(
+    flow: FlowConfig,
+    partition: TopicPartition,
+    stored: Mapping[TopicPartition, int],
+    trails: Mapping[TopicPartition, TrailRecord],
+) -> int | None:
+    remote = flow.target_topic(partition.topic)
+    return resumption(stored.get(partition), trails.get(partition), remote).start
+
+
+def _known(start: int, status: PartitionStatus | None) -> Known:
+    if status is None:
+        return Known(position=start)
+    return Known(
+        position=start,
+        source_end=status.source_end,
+        mark=status.mark,
+        origin=status.origin,
+    )
+
+
+def _with_topics(
+    flow: FlowConfig, partition: TopicPartition, found: Found, topics: MirroredTopics
+) -> Found:
+    remote, ids = flow.target_topic(partition.topic), topics.ids
+    return replace(
+        found,
+        source=Topic(True, ids.source.get(partition.topic)),
+        remote=Topic(remote in ids.target, ids.target.get(remote)),
+    )
+
+
+def _sentences(flow: FlowConfig, known: Known, found: Found) -> Iterator[str]:
+    verdict = judge(known, found, flow.auto_offset_reset)
+    failed = fails(verdict, flow.log_gap_policy)
+    for gap in verdict.gaps:
+        then = outcome(gap._replace(resumed=-1) if failed else gap, flow.log_gap_policy)
+        yield f"{describe(gap)}; {then}"

@@ -1,0 +1,183 @@
+"""Whether a partition can go on where it stands: what was known of both logs against what is found.
+
+    known   position, the epoch of a record copied, ids of both topics
+    found   the source's start, its end, where that epoch ends in it; ids of both topics
+
+    start              epoch end          position               end
+      │ …common history… │ …another course… │                      │
+
+A Java consumer, and so MM2, goes on in every case, and tells of none but the retention's (at INFO).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from heliograph.model import Gap, GapKind, GapPolicy, Mark, OffsetReset, Origin
+
+#: The answer to OffsetForLeaderEpoch of a leader that has no such epoch, nor an older one.
+UNKNOWN_EPOCH = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a mirror remembers of a partition. `source_end` is the last it has seen, -1 for none."""
+
+    position: int
+    source_end: int = -1
+    mark: Mark | None = None
+    origin: Origin = field(default_factory=Origin)
+
+
+class Topic(NamedTuple):
+    there: bool = True
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """`start` and `end` (the high watermark) of the source's log, and where the epoch of the known mark
+    ends in it; None: not asked."""
+
+    source: Topic = field(default_factory=Topic)
+    remote: Topic = field(default_factory=Topic)
+    start: int | None = None
+    end: int | None = None
+    epoch_end: int | None = None
+
+    def origin(self) -> Origin:
+        return Origin(self.source.id, self.remote.id)
+
+
+class Verdict(NamedTuple):
+    """`position`: where the copy goes on; None: nowhere, until somebody decides."""
+
+    position: int | None
+    gaps: tuple[Gap, ...] = ()
+
+
+def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
+    """Law: without a gap the position stays; with a position that stays, gaps are on the target's side.
+
+    A position that is lost becomes what `auto.offset.reset` says, as for every consumer; but a log that
+    took another course is followed from where it did (KIP-320).
+    """
+    if not found.source.there:
+        return _source_deleted(known)
+    position: int | None = known.position
+    gaps: list[Gap] = []
+    if differs(known.origin.source, found.source.id):
+        position = _reset(found, reset)
+        gaps += _recreated(known, position)
+    else:
+        position, gaps = _judge_log(known, found, reset)
+    return Verdict(position, (*gaps, *_judge_remote(known, found, position)))
+
+
+def differs(known: str | None, found: str | None) -> bool:
+    """Whether a topic was created again; where ids are not known, nobody can tell."""
+    return known is not None and found is not None and known != found
+
+
+def fails(verdict: Verdict, policy: GapPolicy) -> bool:
+    """Whether the partition waits for a user's word. Of a topic that is gone there is nothing to wait for."""
+    if not verdict.gaps or policy is GapPolicy.FAIL:
+        return bool(verdict.gaps)
+    gone = any(gap.kind is GapKind.SOURCE_DELETED for gap in verdict.gaps)
+    return verdict.position is None and not gone
+
+
+def _source_deleted(known: Known) -> Verdict:
+    if known.position <= 0 and known.source_end <= 0:
+        return Verdict(None)  # nothing was ever in it
+    end = max(known.source_end, known.position)
+    return Verdict(None, (Gap(GapKind.SOURCE_DELETED, known.position, end, -1),))
+
+
+def _recreated(known: Known, position: int | None) -> Iterator[Gap]:
+    if known.position > 0 or known.source_end > 0:
+        end = max(known.source_end, known.position)
+        yield Gap(GapKind.SOURCE_RECREATED, known.position, end, _resumed(position))
+
+
+def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | None, list[Gap]]:
+    position, gaps = known.position, list[Gap]()
+    course = found.epoch_end if known.mark is not None else None
+    if course == UNKNOWN_EPOCH:
+        lost = _reset(found, reset)
+        return lost, [_gap(GapKind.TRUNCATED, min(found.start or 0, position), position, lost)]
+    if known.mark is not None and course is not None and course < min(known.mark.offset, position):
+        gaps.append(_gap(GapKind.TRUNCATED, course, position, course))
+        position = course
+    if found.end is not None and position > found.end:
+        lost = _reset(found, reset)
+        return lost, [*gaps, _gap(GapKind.PAST_END, found.end, position, lost)]
+    if found.start is not None and position < found.start:
+        lost = _reset(found, reset)
+        end = found.start if lost is None else lost
+        return lost, [*gaps, _gap(GapKind.OVERTAKEN, position, end, lost)]
+    return position, gaps
+
+
+def _judge_remote(known: Known, found: Found, position: int | None) -> Iterator[Gap]:
+    """What was mirrored is gone; where nothing was, nothing is."""
+    if known.position <= 0 or known.origin.target is None:
+        return
+    if not found.remote.there:
+        yield _gap(GapKind.REMOTE_DELETED, 0, known.position, position)
+    elif differs(known.origin.target, found.remote.id):
+        yield _gap(GapKind.REMOTE_RECREATED, 0, known.position, position)
+
+
+def _reset(found: Found, reset: OffsetReset) -> int | None:
+    return {
+        OffsetReset.EARLIEST: found.start,
+        OffsetReset.LATEST: found.end,
+        OffsetReset.NONE: None,
+    }[reset]
+
+
+def _gap(kind: GapKind, first: int, end: int, resumed: int | None) -> Gap:
+    return Gap(kind, first, end, _resumed(resumed))
+
+
+def _resumed(position: int | None) -> int:
+    return -1 if position is None else position
+
+
+def describe(gap: Gap) -> str:
+    """What has happened, and to which offsets."""
+    first, end = gap.first, gap.end
+    span = f"source offsets {first} to {end - 1}" if end > first else "no source offset"
+    tail = f"{span} were not mirrored" if end > first else "all that was seen of it is mirrored"
+    return {
+        GapKind.OVERTAKEN: f"{span} are passed over: what the source had there was deleted before it was "
+        "mirrored (retention, or DeleteRecords)",
+        GapKind.TRUNCATED: f"the source's log has taken another course from offset {first} on (truncated, "
+        f"or an unclean election): {span} were mirrored, and are not in it any more",
+        GapKind.PAST_END: f"offset {end} is past the source's end {first} (truncated, or created again)",
+        GapKind.SOURCE_DELETED: "the source topic is gone (deleted, or hidden from this user); "
+        + tail,
+        GapKind.SOURCE_RECREATED: "the source topic was deleted and created again; of the old one, "
+        + tail,
+        GapKind.REMOTE_DELETED: f"the remote topic was deleted: records of {span} are not on the target "
+        "any more",
+        GapKind.REMOTE_RECREATED: f"the remote topic was deleted and created again: records of {span} are "
+        "not on the target any more",
+    }[gap.kind]
+
+
+def outcome(gap: Gap, policy: GapPolicy) -> str:
+    """What becomes of the partition."""
+    if policy is GapPolicy.FAIL:
+        return (
+            "nothing more is copied of it (source.log.gap.policy=fail) until another offset is stored for "
+            "it, or the policy is continue"
+        )
+    if gap.kind is GapKind.SOURCE_DELETED:
+        return "its remote topic stays as it is"
+    if gap.resumed < 0:
+        return "auto.offset.reset=none forbids to go on elsewhere; store another offset for it"
+    return f"going on at offset {gap.resumed}"
