@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.state_records import CHUNK_STRETCHES, Chunk, chunks_of, read_state
+from heliograph.mm2.state_reading import read_state
+from heliograph.mm2.state_records import CHUNK_STRETCHES, Chunk, chunks_of
 from heliograph.mm2.stretches import MAX_STRETCHES, Stretch, Stretches
 from heliograph.model import TopicPartition
 

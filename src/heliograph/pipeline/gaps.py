@@ -98,7 +98,9 @@ class GapWatch:
             (self._source, copy.source.topic, origin.source),
             (self._target, copy.target.topic, origin.target),
         ):
-            gone = gone or topic in self._gone.get(cluster, ())
+            if cluster not in self._gone:
+                continue  # nothing was heard of it under this lease
+            gone = gone or topic in self._gone[cluster]
             if differs(known, cluster.metadata.topic_id(topic)):
                 self._hand_over(copy, f"{cluster.config.alias}: {topic} was created again")
                 return

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.compacted_log import read_compacted
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, read_state
+from heliograph.mm2.state_reading import read_state
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus
 from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)

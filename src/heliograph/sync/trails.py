@@ -7,7 +7,8 @@ import logging
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.compacted_log import read_compacted
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.state_records import TrailRecord, read_state, state_topic
+from heliograph.mm2.state_reading import read_state
+from heliograph.mm2.state_records import TrailRecord, state_topic
 from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)

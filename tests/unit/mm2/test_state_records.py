@@ -13,6 +13,7 @@ from statuses import FLOW, PARTITION
 from heliograph.mm2 import chunks as module
 from heliograph.mm2.chunks import MAX_CHUNKS, ChunkLog, load_stretches
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
     Chunk,
     Failure,
@@ -22,7 +23,6 @@ from heliograph.mm2.state_records import (
     TrailRecord,
     chunk_key,
     chunks_of,
-    read_state,
     state_topic,
 )
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
@@ -129,14 +129,14 @@ def test_only_an_offset_that_somebody_else_stored_lifts_a_failure(
         (KEY, b"7", "TypeError"),
         (b'["partition","orders",0]', b'{"flow":"x"}', "KeyError"),
         (b'["partition","orders",0]', b"[]", "AttributeError"),
-        (b'["gaps","orders",0]', b'{"last":["OVERTAKEN",1,"2"]}', "expected numbers"),
+        (b'["gaps","orders",0]', b'{"last":["OVERTAKEN",1,"2"]}', "expected a number, found '2'"),
         (b'["gaps","orders",0]', b'{"last":["LOST",1,2,3]}', "LOST"),
         (b'["gaps","orders",-1]', b"{}", "found -1"),
         (b'["flow","x"]', b'{"source":"x"}', "TypeError"),
-        (b'["flow","x"]', b'{"at_ms":"soon"}', "expected a number as at_ms"),
+        (b'["flow","x"]', b'{"at_ms":"soon"}', "expected a number, found 'soon'"),
         (b'["flow","x"]', b'{"topics":[7]}', "expected a string, found 7"),
         (b'["flow","x"]', b'{"problems":["x"]}', "AttributeError"),
-        (b'["partition","orders",0]', b'{"position":1e3}', "expected a number as position"),
+        (b'["partition","orders",0]', b'{"position":1e3}', "expected a number, found 1000.0"),
         (b'["partition","orders",0]', b'{"flow":null}', "expected a string, found None"),
         (rb'["partition","\ud800",0]', None, "UnicodeEncodeError"),
         (b'["stretches","orders",0,true]', None, "key: not one of ours"),

@@ -30,13 +30,13 @@ from heliograph.mm2.connect_offsets import (
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
+from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
     Chunk,
     FlowStatus,
     PartitionStatus,
     TrailRecord,
     chunks_of,
-    read_state,
 )
 from heliograph.mm2.stretches import LOST, Stretch
 from heliograph.model import ProducerIdentity, TopicPartition, Trail
