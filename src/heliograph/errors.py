@@ -14,6 +14,7 @@ HeliographError
 │   ├── NotKafka             something else listens on that port
 │   ├── UnsupportedBroker    the broker does not speak a version we need
 │   └── BrokerError          an error code in a response; knows if retriable
+├── Fenced                   another has taken over our transactional.id
 └── RecordTooLarge           one record is larger than the target takes
 """
 
@@ -103,6 +104,10 @@ class BrokerError(ClientError):
         self.name = name
         self.retriable = retriable
         super().__init__(f"{subject}: {name} ({code}){': ' + detail if detail else ''}")
+
+
+class Fenced(HeliographError):
+    """The brokers take nothing more under our producer epoch: whoever took it over goes on in our place."""
 
 
 class RecordTooLarge(HeliographError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from heliograph import __version__
@@ -58,6 +58,7 @@ class Connection:
         self.client_id = client_id
         self.timeout = timeout
         self.versions: messages.Versions = {}
+        self.features: Mapping[str, int] = {}  # finalized ones of the cluster (KIP-584)
         self._expected: deque[_Expected] = deque()
         self._correlation_id = 0
         self._outgoing: deque[memoryview] = deque()
@@ -237,6 +238,7 @@ class Connection:
         if response.error_code:
             raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
         self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+        self.features = {f.name: f.max_version_level for f in response.finalized_features}
 
 
 def _connect(host: str, port: int, timeout: float) -> socket.socket:

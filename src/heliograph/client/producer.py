@@ -16,6 +16,9 @@ lane is dropped as if refused, for its owner to look at the target.
 The first batch that a producer id sends to a partition goes alone. A broker that does not know the
 producer yet takes whatever sequence comes first, so a second batch under way would be appended although
 the first was refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER.
+
+With a transaction, all lanes write as parts of it. `hold` keeps back what was not sent before, so that what
+was can be acknowledged to the last batch; then its owner ends the transaction and says `go_on`.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ from heliograph.client.admin import init_producer_id
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
+from heliograph.client.transactions import FENCING, Transaction, fenced
 from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
@@ -43,7 +47,11 @@ _TIMEOUT_MS = 30_000
 #: Leaders are asked for at most this often, however many lanes wait for theirs.
 _REFRESH_SECONDS = 0.1
 
+#: As long as Java's producer waits (TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS).
+_MARKERS_SECONDS = 0.02
+
 _DUPLICATE_SEQUENCE_NUMBER = 46
+_CONCURRENT_TRANSACTIONS = 51
 #: The broker does not know our sequence any more: OUT_OF_ORDER_SEQUENCE_NUMBER,
 #: INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, PRODUCER_FENCED.
 IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
@@ -113,6 +121,7 @@ class Producer:
         on_ack: Callable[[TopicPartition, Outgoing, int], None],
         on_refused: Callable[[TopicPartition, BrokerError], None],
         on_retry: Callable[[TopicPartition, ClientError], None],
+        transaction: Transaction | None = None,
     ) -> None:
         self.cluster = cluster
         self.topics = frozenset(topics)
@@ -120,7 +129,13 @@ class Producer:
         self._on_ack = on_ack
         self._on_refused = on_refused
         self._on_retry = on_retry
-        self._identity: ProducerIdentity | None = None
+        self._transaction = transaction
+        self._transactional_id = transaction.transactional_id if transaction is not None else None
+        self._version = produce.VERSION
+        if transaction is not None and transaction.version == 2:
+            self._version = produce.VERSION_WITH_TRANSACTIONS_2
+        self._held: Container[TopicPartition] = ()
+        self._identity = transaction.identity if transaction is not None else None
         self._identity_lost = False
         self._lanes: dict[TopicPartition, Lane] = {}
         self._ready: dict[int, deque[Lane]] = {}
@@ -156,6 +171,8 @@ class Producer:
             if any(pipe.requests for pipe in self._pipes.values()):
                 return
             self._renew_identity()
+        if self._transaction is not None:
+            self._join(self._transaction)
         for node in list(self._ready):
             try:
                 pipe = self._pipe(node)
@@ -188,10 +205,63 @@ class Producer:
             lane = self._lanes[partition] = Lane(partition)
         return lane
 
+    # ── transactions ─────────────────────────────────────────────────────────────────────────
+
+    @property
+    def in_flight(self) -> bool:
+        return any(pipe.requests for pipe in self._pipes.values())
+
+    def unsettled(self, partitions: Container[TopicPartition]) -> list[TopicPartition]:
+        """Those of them that have something on its way of which nobody knows whether it was appended."""
+        return [
+            key
+            for key, lane in self._lanes.items()
+            if key in partitions
+            and (lane.in_flight or lane.failed or any(b.sequence is not None for b in lane.queue))
+        ]
+
+    def hold(self, partitions: Container[TopicPartition]) -> None:
+        """Send nothing new to these from now on; what was sent before is seen through."""
+        self._held = partitions
+        self._schedule_all()
+
+    def go_on(self) -> None:
+        """The transaction has been committed: what was held back belongs to the next one."""
+        assert self._transaction is not None
+        assert not self.in_flight
+        before, self._identity = self._identity, self._transaction.identity
+        if before != self._identity:
+            for lane in self._lanes.values():
+                lane.next_sequence = 0
+                lane.introduced &= before is not None and before[0] == self._identity[0]
+        self._held = ()
+        self._schedule_all()
+
+    def drop_all(self) -> None:
+        """The transaction is aborted: its owner goes back with every lane."""
+        assert not self.in_flight
+        for lane in self._lanes.values():
+            lane.failed.clear()
+            lane.queue.clear()
+            lane.retry_at = lane.refusal = None
+        self._waiting = []
+        self.buffered_bytes = 0
+        self._schedule_all()
+
+    def _join(self, transaction: Transaction) -> None:
+        """A partition must belong to the transaction before anything is written to it."""
+        ready = [lane for lanes in self._ready.values() for lane in lanes]
+        for partition, error in transaction.join(lane.partition for lane in ready).items():
+            lane = self._lanes[partition]
+            self._unschedule(lane)
+            self._failed(lane, lane.queue.popleft(), error)
+
     # ── sending ──────────────────────────────────────────────────────────────────────────────
 
     def _schedule(self, lane: Lane) -> None:
         if lane.scheduled or not lane.may_send:
+            return
+        if lane.queue[0].sequence is None and lane.partition in self._held:
             return
         leader = self.cluster.metadata.leaders.get(lane.partition)
         if leader is None:
@@ -209,9 +279,8 @@ class Producer:
     def _pipe(self, node: int) -> _Pipe:
         if node not in self._pipes:
             connection = self.cluster.connection(node)
-            messages.pick_version(
-                "Produce", produce.API_KEY, range(produce.VERSION, 9), connection.versions
-            )
+            wanted = range(self._version, self._version + 1)
+            messages.pick_version("Produce", produce.API_KEY, wanted, connection.versions)
             self._pipes[node] = _Pipe(connection)
         return self._pipes[node]
 
@@ -221,8 +290,13 @@ class Producer:
         pipe.requests.append(taken)
         pipe.connection.send(
             produce.API_KEY,
-            produce.VERSION,
-            produce.encode_request(batches, timeout_ms=_TIMEOUT_MS),
+            self._version,
+            produce.encode_request(
+                batches,
+                timeout_ms=_TIMEOUT_MS,
+                transactional_id=self._transactional_id,
+                version=self._version,
+            ),
             lambda body: self._answered(pipe, body),
         )
 
@@ -257,13 +331,14 @@ class Producer:
                 producer_id=identity.producer_id,
                 producer_epoch=identity.epoch,
                 sequence=batch.sequence,
+                transactional=self._transaction is not None,
             )
 
     # ── answers ──────────────────────────────────────────────────────────────────────────────
 
     def _answered(self, pipe: _Pipe, body: memoryview) -> None:
         taken = {lane.partition: (lane, batch) for lane, batch in pipe.requests[0]}
-        answers = _answers(body, taken)
+        answers = _answers(body, taken, self._version)
         pipe.requests.popleft()  # not before: what a malformed answer leaves open is sent again
         for answer in answers:
             lane, batch = taken.pop(TopicPartition(answer.topic, answer.partition))
@@ -301,13 +376,30 @@ class Producer:
             self._drop(lane)
 
     def _judge(self, lane: Lane, error: ClientError) -> None:
-        if isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS and lane.identity:
+        if self._transaction is not None and isinstance(error, BrokerError):
+            self._judge_transactional(lane, error, self._transaction)
+        elif isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS and lane.identity:
             lane.refusal = error
         elif isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS:
             log.warning("%s; taking a new producer id", error)
             self._identity_lost = True
             self._retry(lane, error)
         elif error.retriable or not isinstance(error, BrokerError):
+            self._retry(lane, error)
+        else:
+            lane.refusal = error
+
+    def _judge_transactional(
+        self, lane: Lane, error: BrokerError, transaction: Transaction
+    ) -> None:
+        if error.code in FENCING:
+            raise fenced(transaction.transactional_id, error)
+        if (
+            error.code == _CONCURRENT_TRANSACTIONS
+        ):  # the markers of the one before are being written
+            lane.retry_at = time.monotonic() + _MARKERS_SECONDS
+            self._waiting.append(lane)
+        elif error.retriable:
             self._retry(lane, error)
         else:
             lane.refusal = error
@@ -377,9 +469,11 @@ class Producer:
                 batch.sequence = None
 
 
-def _answers(body: memoryview, asked: Container[TopicPartition]) -> list[produce.ProducedPartition]:
+def _answers(
+    body: memoryview, asked: Container[TopicPartition], version: int
+) -> list[produce.ProducedPartition]:
     """What a response says, each partition once and none that was not asked for."""
-    answers = produce.decode_response(body)
+    answers = produce.decode_response(body, version)
     named = {TopicPartition(answer.topic, answer.partition) for answer in answers}
     if len(named) < len(answers) or any(partition not in asked for partition in named):
         raise MalformedResponse("produce response: partitions that were not asked for, or twice")

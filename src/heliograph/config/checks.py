@@ -9,7 +9,6 @@ out, with a warning.
 from __future__ import annotations
 
 from heliograph.config.effective import Effective
-from heliograph.model import IsolationLevel
 
 _SYNCS = "emit.offset-syncs.enabled"
 _CHECKPOINTS = "emit.checkpoints.enabled"
@@ -60,14 +59,3 @@ def _refuse_if_wanted(connector: Effective, name: str, *, cause: str) -> bool:
         f"({connector.at(off)}), or this to false ({connector.at(setting)})"
     )
     return True
-
-
-def check_exactly_once(connector: Effective, isolation: IsolationLevel, source: str) -> None:
-    if connector.text("exactly.once.support") != "required":
-        return
-    if isolation is not IsolationLevel.READ_COMMITTED:
-        setting = connector.settings["exactly.once.support"]
-        connector.problems.append(
-            f"{setting.key}: required, but records of aborted transactions would be mirrored; set "
-            f"{source}.consumer.isolation.level = read_committed ({connector.at(setting)})"
-        )

@@ -14,8 +14,6 @@ _SECURITY_REMEDY = (
     "TLS and SASL are not supported by this version; use a PLAINTEXT listener of the cluster"
 )
 _REMEDIES = {
-    "exactly.once.source.support": "only disabled, that is at least once",
-    "exactly.once.support": "only requested, that is at least once",
     "source.cluster.alias": "the alias is the one in clusters; leave the setting out",
     "target.cluster.alias": "the alias is the one in clusters; leave the setting out",
 }

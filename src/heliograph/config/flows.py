@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heliograph.config.checks import check_exactly_once, check_offset_syncs, runs_checkpoints
+from heliograph.config.checks import check_offset_syncs, runs_checkpoints
 from heliograph.config.effective import Effective
+from heliograph.config.exactly_once import ExactlyOnceSettings
 from heliograph.config.flow_classes import (
     check_filters,
     has_own,
@@ -69,7 +70,6 @@ class Pair:
         classes = read_classes(self.source, self.target, connector)
         policy = usable_policy(classes, connector)
         isolation_level = IsolationLevel(consumer.text("isolation.level"))
-        check_exactly_once(connector, isolation_level, self.source)
         check_offset_syncs(connector)
         check_filters(classes, connector)
         own_topics = is_own(classes.topic_filter)
@@ -103,6 +103,15 @@ class Pair:
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
             checkpoints=self._checkpoints(connector, policy),
+            exactly_once=ExactlyOnceSettings(
+                source=self.source,
+                target=self.target,
+                connector=connector,
+                worker=worker,
+                producer=self._producer(),
+                isolation_level=isolation_level,
+                warnings=self.warnings,
+            ).read(),
         )
 
     def heartbeats(self) -> Heartbeats | None:
@@ -181,6 +190,11 @@ class Pair:
     def _consumer(self) -> Effective:
         return self._effective(
             self.layers.source_consumer(self.source, self.target), Scope.CONSUMER
+        )
+
+    def _producer(self) -> Effective:
+        return self._effective(
+            self.layers.target_producer(self.source, self.target), Scope.PRODUCER
         )
 
     def _worker(self) -> Effective:

@@ -92,6 +92,12 @@ class Layers:
         `A->B.consumer.x`."""
         return client_settings(self.connector(source, target), "source", "consumer")
 
+    def target_producer(self, source: str, target: str) -> Settings:
+        """The producer of Connect's tasks: the worker's, under what the connector overrides
+        (`Worker.baseProducerConfigs`)."""
+        own = _strip(self.connector(source, target), "producer.override.")
+        return _strip(self.worker(target), "producer.") | own
+
     def _below(self, prefix: str) -> Settings:
         return _strip(self._all, prefix)
 

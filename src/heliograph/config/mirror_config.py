@@ -106,6 +106,24 @@ class Heartbeats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExactlyOnce:
+    """Records and their offsets in one transaction (KIP-618), one after the other.
+
+    `interval_ms` is how long each lasts; None: as short as pays. `timeout_ms` is when the target's brokers
+    give up on one; `group_id` is the worker group's, which all transactional ids begin with.
+    """
+
+    group_id: str
+    interval_ms: int | None
+    timeout_ms: int
+
+    @property
+    def limit_seconds(self) -> float:
+        """No transaction is kept open for longer."""
+        return self.timeout_ms / 3000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowConfig:
     """One enabled flow. `name` is `source->target`, in aliases."""
 
@@ -133,6 +151,7 @@ class FlowConfig:
     acl_sync_interval_seconds: int | None
     offset_syncs: OffsetSyncs | None
     checkpoints: Checkpoints | None
+    exactly_once: ExactlyOnce | None
 
     @property
     def policy(self) -> ReplicationPolicy:

@@ -17,6 +17,7 @@ _PLACES = {
     Scope.CLIENT: "`A.x` for one cluster, `x` for all",
     Scope.CONSUMER: "`A.consumer.x` for flows from A; `A->B.consumer.x` and "
     "`A->B.source.consumer.x` for one flow",
+    Scope.PRODUCER: "`B.producer.x` for what runs towards B; `A->B.producer.override.x` for one flow",
     Scope.WORKER: "`B.x` for what runs towards B; `offset.storage.*`, `config.storage.*`, "
     "`status.storage.*` and converters also as `x`, which then wins",
 }

@@ -22,6 +22,7 @@ from kafka.protocol.admin import (
     DescribeGroupsRequest,
     IncrementalAlterConfigsRequest,
     ListGroupsRequest,
+    ListTransactionsRequest,
 )
 from kafka.protocol.consumer import (
     ListOffsetsRequest,
@@ -30,12 +31,17 @@ from kafka.protocol.consumer import (
     OffsetForLeaderEpochRequest,
 )
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
-from kafka.protocol.producer import InitProducerIdRequest
+from kafka.protocol.producer import (
+    AddPartitionsToTxnRequest,
+    EndTxnRequest,
+    InitProducerIdRequest,
+)
 
 from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
 from heliograph.wire import describe_configs, metadata, offset_fetch, strict_decoding
 
 __all__ = [
+    "AddPartitionsToTxnRequest",
     "ApiVersionsRequest",
     "CreateAclsRequest",
     "CreatePartitionsRequest",
@@ -43,11 +49,13 @@ __all__ = [
     "DescribeAclsRequest",
     "DescribeConfigsRequest",
     "DescribeGroupsRequest",
+    "EndTxnRequest",
     "FindCoordinatorRequest",
     "IncrementalAlterConfigsRequest",
     "InitProducerIdRequest",
     "ListGroupsRequest",
     "ListOffsetsRequest",
+    "ListTransactionsRequest",
     "MetadataRequest",
     "OffsetCommitRequest",
     "OffsetFetchRequest",

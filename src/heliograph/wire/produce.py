@@ -1,7 +1,11 @@
-"""Produce, version 8, by hand: batches go to the socket as they are, never copied.
+"""Produce by hand, versions 8 and 12: batches go to the socket as they are, never copied.
 
+    version 8
     INT16 nullable string transactionalId · INT16 acks · INT32 timeoutMs
     ARRAY of topics { STRING name · ARRAY of partitions { INT32 index · INT32 size · records } }
+
+    version 12, which adds partitions to the transaction by itself (KIP-890): the same in compact types,
+    each structure with an empty tag buffer behind it, and one before all, which ends the request's header
 
 Two rules that brokers do not enforce with an error but with silent loss or a refusal: a topic stands
 once in a request, a partition stands once in a topic (of two entries only the last is appended, and the
@@ -15,12 +19,22 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from heliograph.model import TopicPartition
-from heliograph.wire.primitives import I16, I32, Reader, string
+from heliograph.wire.primitives import (
+    I16,
+    I32,
+    Reader,
+    compact_string,
+    string,
+    unsigned_varint,
+)
 
 API_KEY = 0
 VERSION = 8
+#: The first version that a transaction of version 2 may be written with.
+VERSION_WITH_TRANSACTIONS_2 = 12
 
 _ALL_REPLICAS = -1
+_ACKS_AND_TIMEOUT = struct.Struct(">hi")
 _ENTRY = struct.Struct(">ii")
 _ANSWER = struct.Struct(
     ">i"  # partition
@@ -29,6 +43,7 @@ _ANSWER = struct.Struct(
     "q"   # logAppendTime
     "q"   # logStartOffset
 )  # fmt: skip
+_NO_TAGS = b"\x00"
 
 
 class ProducedPartition(NamedTuple):
@@ -40,13 +55,20 @@ class ProducedPartition(NamedTuple):
 
 
 def encode_request(
-    batches: Mapping[TopicPartition, memoryview], *, timeout_ms: int
+    batches: Mapping[TopicPartition, memoryview],
+    *,
+    timeout_ms: int,
+    transactional_id: str | None = None,
+    version: int = VERSION,
 ) -> list[bytes | memoryview]:
     """The pieces of a request body in order, for scatter-gather sending. One batch per partition."""
     by_topic: dict[str, list[tuple[int, memoryview]]] = {}
     for (topic, partition), batch in batches.items():
         by_topic.setdefault(topic, []).append((partition, batch))
-    head = I16.pack(-1) + struct.pack(">hi", _ALL_REPLICAS, timeout_ms) + I32.pack(len(by_topic))
+    if version == VERSION_WITH_TRANSACTIONS_2:
+        return _flexible_request(by_topic, timeout_ms, transactional_id)
+    head = I16.pack(-1) if transactional_id is None else string(transactional_id)
+    head += _ACKS_AND_TIMEOUT.pack(_ALL_REPLICAS, timeout_ms) + I32.pack(len(by_topic))
     pieces: list[bytes | memoryview] = []
     for topic, entries in by_topic.items():
         head += string(topic) + I32.pack(len(entries))
@@ -57,8 +79,31 @@ def encode_request(
     return pieces
 
 
-def decode_response(body: memoryview) -> list[ProducedPartition]:
+def _flexible_request(
+    by_topic: Mapping[str, list[tuple[int, memoryview]]],
+    timeout_ms: int,
+    transactional_id: str | None,
+) -> list[bytes | memoryview]:
+    head = _NO_TAGS  # of the request's header
+    head += unsigned_varint(0) if transactional_id is None else compact_string(transactional_id)
+    head += _ACKS_AND_TIMEOUT.pack(_ALL_REPLICAS, timeout_ms)
+    head += unsigned_varint(len(by_topic) + 1)
+    pieces: list[bytes | memoryview] = []
+    for topic, entries in by_topic.items():
+        head += compact_string(topic) + unsigned_varint(len(entries) + 1)
+        for partition, batch in entries:
+            pieces.append(head + I32.pack(partition) + unsigned_varint(len(batch) + 1))
+            pieces.append(batch)
+            head = _NO_TAGS
+        head += _NO_TAGS
+    pieces.append(head + _NO_TAGS)
+    return pieces
+
+
+def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPartition]:
     reader = Reader(body)
+    if version == VERSION_WITH_TRANSACTIONS_2:
+        return _flexible_response(reader)
     answers = []
     for _ in reader.array():
         topic = reader.string()
@@ -70,4 +115,23 @@ def decode_response(body: memoryview) -> list[ProducedPartition]:
                 details.append(reader.nullable_string())
             message = reader.nullable_string() or next((d for d in details if d), None)
             answers.append(ProducedPartition(topic, partition, error, base_offset, message))
+    return answers
+
+
+def _flexible_response(reader: Reader) -> list[ProducedPartition]:
+    reader.skip_tags()  # of the response's header
+    answers = []
+    for _ in reader.compact_array():
+        topic = reader.compact_string()
+        for _ in reader.compact_array():
+            partition, error, base_offset, _, _ = reader.unpack(_ANSWER)
+            details = []
+            for _ in reader.compact_array():
+                reader.i32()  # index of the batch, always 0 here
+                details.append(reader.compact_nullable_string())
+                reader.skip_tags()
+            message = reader.compact_nullable_string() or next((d for d in details if d), None)
+            reader.skip_tags()  # the partition's new leader (KIP-951): refreshing metadata finds it, too
+            answers.append(ProducedPartition(topic, partition, error, base_offset, message))
+        reader.skip_tags()
     return answers

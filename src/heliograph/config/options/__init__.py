@@ -7,7 +7,7 @@ read. `docs/configuration.md` is made from this table (`config/reference_page.py
 from __future__ import annotations
 
 from heliograph.config.options.checkpoint import CHECKPOINT
-from heliograph.config.options.client import CLIENT, CONSUMER
+from heliograph.config.options.client import CLIENT, CONSUMER, PRODUCER
 from heliograph.config.options.connector import CONNECTOR
 from heliograph.config.options.heartbeat import HEARTBEAT
 from heliograph.config.options.option import Importance, Option, Scope, Support
@@ -21,6 +21,7 @@ SECTIONS: dict[str, tuple[Option, ...]] = {
     "Config providers": PROVIDERS,
     "Clusters": CLIENT,
     "Consumers": CONSUMER,
+    "Producers": PRODUCER,
     "Flows": CONNECTOR,
     "Topics, records and offset syncs": SOURCE,
     "Groups and checkpoints": CHECKPOINT,

@@ -1,4 +1,4 @@
-"""How to reach a cluster (`MirrorClientConfig.CLIENT_CONFIG_DEF`), and its consumers.
+"""How to reach a cluster (`MirrorClientConfig.CLIENT_CONFIG_DEF`), its consumers and producers.
 
 TLS and SASL are refused: a client that left them out would fail to connect, or connect without the
 protection that the file asks for.
@@ -20,6 +20,7 @@ from heliograph.config.values import (
     SHORT,
     STRING,
     OptionType,
+    at_least,
     one_of,
     one_of_ignoring_case,
 )
@@ -146,5 +147,17 @@ CONSUMER = (
         valid=one_of("earliest", "latest", "none"),
         importance=Importance.MEDIUM,
         doc="Where a partition without a stored offset starts",
+    ),
+)
+
+PRODUCER = (
+    Option(
+        name="transaction.timeout.ms",
+        type=INT,
+        scope=Scope.PRODUCER,
+        default="60000",
+        valid=at_least(1000),
+        doc="When the target aborts a transaction that was left open; none is kept open past a third of "
+        "that",
     ),
 )

@@ -207,29 +207,30 @@ _CONNECT = (
         doc="Whether the record is logged with its error",
     ),
     _later(name="topic.creation.groups", type=LIST, default="", doc="Groups of new topics"),
-    _refused(
+    _connector(
         name="exactly.once.support",
         type=STRING,
         default="requested",
         valid=one_of("requested", "required"),
         importance=Importance.MEDIUM,
-        doc="Whether the flow must run exactly once (KIP-618)",
+        doc="Whether the flow must run exactly once (KIP-618), or else be refused",
         since="3.3",
     ),
-    _later(
+    _connector(
         name="transaction.boundary",
         type=STRING,
         default="poll",
         valid=one_of("poll", "interval", "connector"),
         importance=Importance.MEDIUM,
-        doc="What goes into one transaction (KIP-618)",
+        doc="What goes into one transaction (KIP-618): poll commits as soon as it pays, interval every so "
+        "often; connector is as poll",
         since="3.3",
     ),
-    _later(
+    _connector(
         name="transaction.boundary.interval.ms",
         type=LONG,
         valid=at_least(1),
-        doc="How long a transaction lasts where the boundary is interval",
+        doc="How long a transaction lasts under boundary interval; offset.flush.interval.ms if not set",
         since="3.3",
     ),
     _later(

@@ -93,9 +93,8 @@ _ACTED = (
         default="disabled",
         valid=one_of("disabled", "preparing", "enabled"),
         importance=Importance.HIGH,
-        doc="Records and offsets in one transaction (KIP-618)",
+        doc="Records and offsets in one transaction (KIP-618) if enabled; preparing is as disabled",
         since="3.3",
-        support=Support.REFUSED,
     ),
 )
 

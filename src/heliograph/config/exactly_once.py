@@ -1,0 +1,104 @@
+"""Exactly once out of a worker's, a connector's and a producer's settings, and whether they go together.
+
+Mirrors `DistributedHerder.validateSourceConnectorConfig` and `MirrorSourceConnector.validate`: what is
+`required` and cannot be had is an error, what is `requested` is a warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heliograph.config.effective import Effective
+from heliograph.config.mirror_config import ExactlyOnce
+from heliograph.model import IsolationLevel
+
+_SUPPORT = "exactly.once.source.support"
+_REQUIRED = "exactly.once.support"
+_BOUNDARY = "transaction.boundary"
+_INTERVAL = "transaction.boundary.interval.ms"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactlyOnceSettings:
+    source: str
+    target: str
+    connector: Effective
+    worker: Effective
+    producer: Effective
+    isolation_level: IsolationLevel
+    warnings: list[str]
+
+    def read(self) -> ExactlyOnce | None:
+        self._check_required()
+        support = self.worker.text(_SUPPORT)
+        if support == "preparing":
+            self._warn(
+                self.worker,
+                _SUPPORT,
+                "preparing is as disabled; set enabled to mirror exactly once",
+            )
+        if support != "enabled":
+            return None
+        if self.isolation_level is not IsolationLevel.READ_COMMITTED:
+            self._warn(
+                self.worker,
+                _SUPPORT,
+                f"enabled, but {self._aborted_would_be_mirrored()}",
+            )
+        found = ExactlyOnce(
+            group_id=self.worker.text("group.id") or f"{self.source}-mm2",
+            interval_ms=self._interval_ms(),
+            timeout_ms=self.producer.number("transaction.timeout.ms"),
+        )
+        self._check_interval(found)
+        return found
+
+    def _check_required(self) -> None:
+        if self.connector.text(_REQUIRED) != "required":
+            return
+        if self.worker.text(_SUPPORT) != "enabled":
+            self._problem(f"required, but not enabled; set {self.target}.{_SUPPORT} = enabled")
+        if self.isolation_level is not IsolationLevel.READ_COMMITTED:
+            self._problem(f"required, but {self._aborted_would_be_mirrored()}")
+
+    def _aborted_would_be_mirrored(self) -> str:
+        return (
+            "records of aborted transactions would be mirrored; set "
+            f"{self.source}.consumer.isolation.level = read_committed"
+        )
+
+    def _interval_ms(self) -> int | None:
+        boundary = self.connector.text(_BOUNDARY)
+        if boundary == "interval":
+            own = _INTERVAL in self.connector.settings
+            return (
+                self.connector.number(_INTERVAL)
+                if own
+                else self.worker.number("offset.flush.interval.ms")
+            )
+        if boundary == "connector":
+            self._warn(
+                self.connector,
+                _BOUNDARY,
+                "a mirror has no boundaries of its own; connector is as poll",
+            )
+        if _INTERVAL in self.connector.settings:
+            self._warn(self.connector, _INTERVAL, f"has no effect without {_BOUNDARY} = interval")
+        return None
+
+    def _check_interval(self, found: ExactlyOnce) -> None:
+        if found.interval_ms is not None and found.interval_ms > found.limit_seconds * 1000:
+            self._warn(
+                self.connector,
+                _BOUNDARY,
+                f"the interval is {found.interval_ms} ms, but no transaction is kept open for longer than "
+                f"{found.limit_seconds:g} s, a third of transaction.timeout.ms",
+            )
+
+    def _warn(self, effective: Effective, name: str, remark: str) -> None:
+        setting = effective.settings[name]
+        self.warnings.append(f"{setting.key}: {remark} ({effective.at(setting)})")
+
+    def _problem(self, remark: str) -> None:
+        setting = self.connector.settings[_REQUIRED]
+        self.connector.problems.append(f"{setting.key}: {remark} ({self.connector.at(setting)})")

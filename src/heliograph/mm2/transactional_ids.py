@@ -1,0 +1,19 @@
+"""Connect's transactional ids (`Worker.taskTransactionalId`, `DistributedConfig.transactionalProducerId`)."""
+
+from __future__ import annotations
+
+import re
+
+
+def task_transactional_id(group_id: str, connector: str, task: int) -> str:
+    return f"{group_id}-{connector}-{task}"
+
+
+def task_transactional_ids(group_id: str, connector: str) -> re.Pattern[str]:
+    """Those of all tasks that a connector may ever have had."""
+    return re.compile(re.escape(f"{group_id}-{connector}-") + "[0-9]+")
+
+
+def leader_transactional_id(group_id: str) -> str:
+    """Whoever leads the group of workers has this one: a leader that was replaced finds itself fenced."""
+    return f"connect-cluster-{group_id}"
