@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Collection
+
 from heliograph.client.admin import EARLIEST, LATEST, list_offsets
+from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.log_tail import read_between
+from heliograph.errors import ConnectionLost
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.decode import Record
 
@@ -16,7 +21,7 @@ def read_compacted(
     count = cluster.refresh([topic]).partitions.get(topic, 0)
     partitions = [TopicPartition(topic, number) for number in range(count)]
     starts = list_offsets(cluster, partitions, EARLIEST)
-    ends = list_offsets(cluster, partitions, LATEST, IsolationLevel.READ_COMMITTED)
+    ends = stable_ends(cluster, partitions, patience=patience)
     found: dict[bytes, bytes | None] = {}
 
     def keep(_: TopicPartition, records: list[Record]) -> None:
@@ -24,3 +29,24 @@ def read_compacted(
 
     read_between(cluster, starts, ends, keep, patience=patience)
     return found
+
+
+def stable_ends(
+    cluster: ClusterClient, partitions: Collection[TopicPartition], *, patience: float
+) -> dict[TopicPartition, int]:
+    """The ends as of now, once all below them is decided: what stands behind the first record of an open
+    transaction may be committed, too, and is hidden until that one is over."""
+    ends = list_offsets(cluster, partitions, LATEST)
+    backoff, deadline = Backoff(first=0.02, most=0.5), time.monotonic() + patience
+    while True:
+        stable = list_offsets(cluster, partitions, LATEST, IsolationLevel.READ_COMMITTED)
+        undecided = [p for p, end in ends.items() if stable[p] < end]
+        if not undecided:
+            return ends
+        if time.monotonic() > deadline:
+            raise ConnectionLost(
+                f"{cluster.config.alias}: {undecided[0]}: a transaction is open at offset "
+                f"{stable[undecided[0]]} for more than {patience:g} s; whoever began it has to end it, or "
+                "its time-out will"
+            )
+        time.sleep(backoff.next())

@@ -71,6 +71,7 @@ class Outgoing:
     runs: tuple[tuple[int, int], ...] | None = None
     sequence: int | None = None
     order: int = 0
+    size: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -89,6 +90,7 @@ class Lane:
     introduced: bool = False  # whether the broker has appended a batch of our present producer id
     retry_at: float | None = None
     refusal: BrokerError | None = None
+    trouble: ClientError | None = None  # why it last had to wait
     backoff: Backoff = field(default_factory=Backoff)
 
     @property
@@ -131,9 +133,6 @@ class Producer:
         self._on_retry = on_retry
         self._transaction = transaction
         self._transactional_id = transaction.transactional_id if transaction is not None else None
-        self._version = produce.VERSION
-        if transaction is not None and transaction.version == 2:
-            self._version = produce.VERSION_WITH_TRANSACTIONS_2
         self._held: Container[TopicPartition] = ()
         self._identity = transaction.identity if transaction is not None else None
         self._identity_lost = False
@@ -154,6 +153,7 @@ class Producer:
         self.buffered_bytes += len(batch.data)
         lane.appended += 1
         batch.order = lane.appended
+        batch.size = len(batch.data)
         lane.queue.append(batch)
         self._schedule(lane)
 
@@ -168,7 +168,7 @@ class Producer:
         """Fill requests, lane by lane, as long as there is something to send and room to send it."""
         self._wake(time.monotonic())
         if self._identity_lost or self._identity is None:
-            if any(pipe.requests for pipe in self._pipes.values()):
+            if self.in_flight:
                 return
             self._renew_identity()
         if self._transaction is not None:
@@ -208,6 +208,12 @@ class Producer:
     # ── transactions ─────────────────────────────────────────────────────────────────────────
 
     @property
+    def _version(self) -> int:
+        if self._transaction is not None and self._transaction.version == 2:
+            return produce.VERSION_WITH_TRANSACTIONS_2
+        return produce.VERSION
+
+    @property
     def in_flight(self) -> bool:
         return any(pipe.requests for pipe in self._pipes.values())
 
@@ -217,8 +223,14 @@ class Producer:
             key
             for key, lane in self._lanes.items()
             if key in partitions
-            and (lane.in_flight or lane.failed or any(b.sequence is not None for b in lane.queue))
+            and (
+                lane.in_flight or lane.failed or (lane.queue and lane.queue[0].sequence is not None)
+            )
         ]
+
+    def troubles(self) -> dict[TopicPartition, ClientError]:
+        """Why those wait that do."""
+        return {lane.partition: lane.trouble for lane in self._waiting if lane.trouble is not None}
 
     def hold(self, partitions: Container[TopicPartition]) -> None:
         """Send nothing new to these from now on; what was sent before is seen through."""
@@ -406,6 +418,7 @@ class Producer:
 
     def _retry(self, lane: Lane, error: ClientError) -> None:
         lane.retry_at = time.monotonic() + lane.backoff.next()
+        lane.trouble = error
         self._waiting.append(lane)
         self._on_retry(lane.partition, error)
 

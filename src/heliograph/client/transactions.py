@@ -212,13 +212,14 @@ def _codes(answer: Any) -> list[int]:
 
 
 class Transaction:
-    """The present transaction of one producer: what belongs to it, and under which identity it writes."""
+    """The present transaction of one producer: what belongs to it, and under which identity it writes.
 
-    def __init__(
-        self, coordinator: Coordinator, identity: ProducerIdentity, *, version: int
-    ) -> None:
+    `identity` is fresh: nothing was written under it.
+    """
+
+    def __init__(self, coordinator: Coordinator, identity: ProducerIdentity) -> None:
         self.identity = identity
-        self.version = version
+        self.version = 0  # before `start`
         self.partitions: set[TopicPartition] = set()
         self.opened: float | None = None  # monotonic; None: nothing belongs to it yet
         self._coordinator = coordinator
@@ -230,6 +231,10 @@ class Transaction:
     @property
     def timeout_seconds(self) -> float:
         return self._coordinator.timeout_ms / 1000
+
+    def start(self) -> None:
+        """Agree with the target on a version. Raises ClientError."""
+        self.version = self._coordinator.version()
 
     def join(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, BrokerError]:
         """To be called before anything is written to them; the answer holds those that may not be."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from heliograph.client.producer import Outgoing, Producer
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import BrokerError
 from heliograph.mm2.offset_records import offset_batches
 from heliograph.model import TopicPartition
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.wire import error_codes
+from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
+
+#: Which positions a batch stores.
+_Queued = dict[Outgoing, list[tuple[PartitionCopy, int]]]
 
 
 class OffsetStore:
@@ -26,7 +32,7 @@ class OffsetStore:
         self._flow = flow
         self._producer = producer
         self._marked: dict[PartitionCopy, int] = {}
-        self._sent: dict[Outgoing, list[tuple[PartitionCopy, int]]] = {}
+        self._sent: _Queued = {}
 
     def mark(self, copies: Collection[PartitionCopy]) -> None:
         for copy in copies:
@@ -42,15 +48,26 @@ class OffsetStore:
         """Queue them; the producer sees them through. Raises ClientError if the target cannot be asked."""
         if not self._marked:
             return
+        try:
+            self._sent |= self.append(self._marked)
+        except BrokerError as e:
+            log.warning("flow %s: %s; offsets not stored", self._flow.name, e)
+            return
+        for copy, position in self._marked.items():
+            copy.stored = position
+        self._marked = {}
+
+    def append(self, positions: Mapping[PartitionCopy, int]) -> _Queued:
+        """Queue these. Raises ClientError, and nothing is queued."""
         topic, cluster = self._flow.offsets_topic.name, self._producer.cluster
         partitions = cluster.metadata.partitions.get(topic)
         if not partitions:  # brokers learn of a new topic one after the other
             partitions = cluster.refresh(self._producer.topics).partitions.get(topic)
         if not partitions:
-            log.warning("flow %s: %s is not known; offsets not stored", self._flow.name, topic)
-            return
-        by_source = {copy.source: (copy, position) for copy, position in self._marked.items()}
+            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
+        by_source = {copy.source: (copy, position) for copy, position in positions.items()}
         now_ms = int(time.time() * 1000)
+        queued: _Queued = {}
         for number, batch, sources in offset_batches(
             self._flow.connector_name,
             self._flow.source,
@@ -59,11 +76,9 @@ class OffsetStore:
             now_ms,
         ):
             out = Outgoing(memoryview(batch), len(sources), -1, -1)
-            self._sent[out] = [by_source[source] for source in sources]
+            queued[out] = [by_source[source] for source in sources]
             self._producer.append(TopicPartition(topic, number), out)
-        for copy, position in self._marked.items():
-            copy.stored = position
-        self._marked = {}
+        return queued
 
     def acknowledged(self, batch: Outgoing) -> None:
         """The offsets topic has these for sure, and none that were stored before them."""

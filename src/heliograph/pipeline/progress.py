@@ -145,6 +145,11 @@ class PartitionCopy:
         self.position = self.acked = position
         self.source_mark = None
 
+    def pass_marker(self) -> None:
+        """The end of a transaction takes an offset of its own."""
+        if self.downstream >= 0:
+            self.downstream += 1
+
     def receipt(self, stretches: tuple[Stretch, ...] = ()) -> Receipt:
         """Without news, the very same object as before: most of thousands of partitions have none."""
         now = (self.acked, self.records, self.source_end, self.stored, self.state, self.error,

@@ -33,6 +33,9 @@ class ScriptedCluster:
         self._answers = answers
         self._versions = versions or {}
 
+    def stopped(self) -> bool:
+        return False
+
     def refresh(self, topics: Sequence[str] | None = None) -> Metadata:
         return self.metadata
 

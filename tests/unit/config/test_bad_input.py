@@ -98,8 +98,6 @@ def test_security_settings_are_refused_without_printing_secrets(mm2: Reader) -> 
     [
         ("us->eu.transforms = mask", "leave the setting out"),
         ("us->eu.predicates = p", "leave the setting out"),
-        ("eu.exactly.once.source.support = enabled", "only disabled, that is at least once"),
-        ("eu.exactly.once.source.support = preparing", "only disabled, that is at least once"),
         (
             "us->eu.source.cluster.alias = usa",
             "the alias is the one in clusters; leave the setting out",

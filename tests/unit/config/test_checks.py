@@ -73,22 +73,3 @@ def test_a_disabled_flow_is_not_checked(mm2: Reader) -> None:
     )
 
     assert [flow.name for flow in mirror.flows] == ["us->eu"]
-
-
-def test_exactly_once_needs_a_source_consumer_that_reads_committed_records(mm2: Reader) -> None:
-    """MirrorSourceConnectorTest, exactly.once.support = required"""
-    refusal = (
-        "us->eu.exactly.once.support: not supported by this version; only requested, that is at "
-        "least once (mm2.properties:5)"
-    )
-    required = BASE + "us->eu.exactly.once.support = required\n"
-
-    assert mm2.problems(required) == [
-        refusal,
-        "us->eu.exactly.once.support: required, but records of aborted transactions would be "
-        "mirrored; set us.consumer.isolation.level = read_committed (mm2.properties:5)",
-    ]
-    assert mm2.problems(required + "us.consumer.isolation.level = read_committed\n") == [refusal]
-    assert mm2.problems(required + "us->eu.consumer.isolation.level = read_committed\n") == [
-        refusal
-    ]

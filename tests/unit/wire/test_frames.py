@@ -104,6 +104,41 @@ def test_a_produce_request_is_the_one_kafka_python_writes() -> None:
     assert b"".join(ours) == bytes(theirs)
 
 
+def test_a_transactional_produce_request_is_the_one_kafka_python_writes() -> None:
+    batches = {
+        TopicPartition("orders", 0): memoryview(b"first batch"),
+        TopicPartition("größe", 1): memoryview(b"t" * 300),
+        TopicPartition("orders", 7): memoryview(b"second"),
+    }
+    for version in (8, 12):
+        request = ProduceRequest(
+            transactional_id="a-mm2-Connector-0",
+            acks=-1,
+            timeout_ms=30_000,
+            topic_data=[
+                PRODUCE_TOPIC(
+                    name=topic,
+                    partition_data=[
+                        PRODUCE_TOPIC.PartitionProduceData(
+                            index=number, records=bytes(batches[TopicPartition(topic, number)])
+                        )
+                        for number in numbers
+                    ],
+                )
+                for topic, numbers in (("orders", (0, 7)), ("größe", (1,)))
+            ],
+            version=version,
+        )
+        request.with_header(correlation_id=5, client_id="raw")
+
+        body = produce.encode_request(
+            batches, timeout_ms=30_000, transactional_id="a-mm2-Connector-0", version=version
+        )
+
+        ours = b"".join(frame(0, version, 5, "raw", body))
+        assert ours == bytes(request.encode(framed=True, header=True))
+
+
 def test_a_request_header_is_the_one_kafka_python_writes() -> None:
     request = ProduceRequest(transactional_id=None, acks=-1, timeout_ms=1, topic_data=[], version=8)
     request.with_header(correlation_id=4711, client_id="a->b|Ünï")
@@ -235,6 +270,62 @@ def test_a_produce_response_of_kafka_python_is_read() -> None:
 
     assert first == ("orders", 0, 0, 123, None)
     assert second == ("orders", 1, 87, -1, "One or more records have been rejected")
+
+
+def test_a_flexible_produce_response_of_kafka_python_is_read() -> None:
+    answer = flexible_produce_response()
+
+    first, second = produce.decode_response(memoryview(answer), 12)
+
+    assert first == ("orders", 0, 0, 123, None)
+    assert second == ("orders", 1, 87, -1, "no key")
+
+
+def flexible_produce_response() -> bytes:
+    """With the empty tag buffer that ends a flexible response's header."""
+    body = ProduceResponse(
+        responses=[
+            PRODUCED_TOPIC(
+                name="orders",
+                partition_responses=[
+                    PRODUCED(
+                        index=0,
+                        error_code=0,
+                        base_offset=123,
+                        log_append_time_ms=-1,
+                        log_start_offset=0,
+                        record_errors=[],
+                        error_message=None,
+                    ),
+                    PRODUCED(
+                        index=1,
+                        error_code=87,
+                        base_offset=-1,
+                        log_append_time_ms=-1,
+                        log_start_offset=-1,
+                        record_errors=[
+                            PRODUCED.BatchIndexAndErrorMessage(
+                                batch_index=0, batch_index_error_message="no key"
+                            )
+                        ],
+                        error_message=None,
+                        current_leader=PRODUCED.LeaderIdAndEpoch(leader_id=2, leader_epoch=7),
+                    ),
+                ],
+            )
+        ],
+        throttle_time_ms=0,
+        version=12,
+    ).encode(version=12)
+    return b"\x00" + bytes(body)
+
+
+def test_a_flexible_response_that_is_cut_anywhere_is_malformed_and_nothing_else() -> None:
+    body = flexible_produce_response()
+
+    for end in range(len(body) - 5):  # the throttle time behind the answers is not read
+        with pytest.raises(MalformedResponse):
+            produce.decode_response(memoryview(body[:end]), 12)
 
 
 def test_a_response_that_is_cut_anywhere_is_malformed_and_nothing_else() -> None:
