@@ -27,6 +27,7 @@ _OUT = _ROOT / "results" / "latest.json"
 _PICTURE = _ROOT.parent / "docs" / "images" / "benchmark.png"
 # Not the results that are kept with the code.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
+_SYSTEMS = ("mm2", "mm2-tuned", "raw-copy", "heliograph", "heliograph-eos")
 #: Of shapes for which a tuned MM2, or a copy loop that does nothing else, would show nothing new.
 _LIVE_SYSTEMS = (System.HELIOGRAPH, System.MM2)
 # Two changes of epoch fall into the measured time: 240 s for 600 s.
@@ -151,7 +152,7 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
     add = parser.add_argument
     names = ",".join(shape.name for shape in SHAPES)
     add("--shapes", default=names, help="default: %(default)s")
-    add("--systems", default="mm2,mm2-tuned,raw-copy,heliograph", help="default: %(default)s")
+    add("--systems", default=",".join(_SYSTEMS), help="default: %(default)s")
     add("--rounds", type=int, default=3, help="of the first two shapes; others have one")
     add("--latency-seconds", type=float, default=600.0)
     add(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 
 import psutil
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -114,11 +114,17 @@ class Side:
 
 
 class LogEnds:
-    """The log end offsets of one topic, asked in one request and added up."""
+    """The log end offsets of one topic, asked in one request and added up.
 
-    def __init__(self, side: Side, topic: str) -> None:
+    `committed`: only what readers of committed records see; the markers between them count.
+    """
+
+    def __init__(self, side: Side, topic: str, *, committed: bool = False) -> None:
         self._side = side
         self._topic = topic
+        self._isolation = (
+            IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        )
         self._partitions: list[TopicPartition] = []
 
     def total(self) -> int:
@@ -129,7 +135,9 @@ class LogEnds:
         return self._sum(OffsetSpec.latest()) if self._partitions else 0
 
     def _sum(self, spec: OffsetSpec) -> int:
-        futures = self._side.admin.list_offsets(dict.fromkeys(self._partitions, spec))
+        futures = self._side.admin.list_offsets(
+            dict.fromkeys(self._partitions, spec), isolation_level=self._isolation
+        )
         try:
             return sum(future.result(_TIMEOUT_SECONDS).offset for future in futures.values())
         except KafkaException as e:

@@ -121,7 +121,9 @@ def _kill(process: psutil.Process) -> None:
 @contextmanager
 def running(assignment: Assignment, brokers: Brokers, ends: Ends | None = None) -> Iterator[Run]:
     """Without `ends`, the records of the assignment's one topic count."""
-    run = Run(assignment, brokers, ends or LogEnds(brokers.target, assignment.remote_topic))
+    committed = assignment.transactional
+    ends = ends or LogEnds(brokers.target, assignment.remote_topic, committed=committed)
+    run = Run(assignment, brokers, ends)
     try:
         with run.tree:
             yield run

@@ -15,11 +15,13 @@ from heliograph.embedded.tools import mirror_maker_command
 
 class System(StrEnum):
     HELIOGRAPH = "heliograph"
+    HELIOGRAPH_EOS = "heliograph-eos"
     MM2 = "mm2"
     MM2_TUNED = "mm2-tuned"
     RAW_COPY = "raw-copy"
 
 
+_HELIOGRAPHS = (System.HELIOGRAPH, System.HELIOGRAPH_EOS)
 # As connect-mirror-maker.sh has it: a heap that may grow from 256 MB to 2 GB (the last -Xms counts).
 _MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
 
@@ -68,6 +70,11 @@ class Assignment:
         return f"{self.source_alias}.{self.topic}"
 
     @property
+    def transactional(self) -> bool:
+        """Whether what it writes counts when it is committed."""
+        return self.system is System.HELIOGRAPH_EOS
+
+    @property
     def output(self) -> Path:
         """What the process writes; MM2's log is in mm2.log beside it."""
         return self.folder / "output.log"
@@ -86,7 +93,9 @@ class Assignment:
         }
         if self.system is System.MM2_TUNED:
             properties |= _tuning(source, target)
-        if self.system is System.HELIOGRAPH and self.epoch_seconds is not None:
+        if self.system is System.HELIOGRAPH_EOS:
+            properties |= _exactly_once(source, target)
+        if self.system in _HELIOGRAPHS and self.epoch_seconds is not None:
             properties["epoch.seconds"] = str(self.epoch_seconds)
         return properties
 
@@ -95,13 +104,20 @@ class Assignment:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / "mm2.properties"
         file.write_text(render_properties(self.properties()))
-        if self.system is System.HELIOGRAPH:
+        if self.system in _HELIOGRAPHS:
             return [sys.executable, "-m", "heliograph", "run", str(file)]
         if self.system is System.RAW_COPY:
             script = Path(__file__).with_name("raw_copy.py")
             return [sys.executable, str(script), str(file), "--processes", str(self.processes)]
         log = self.folder / "mm2.log"
         return mirror_maker_command(file, log=log, heap="2G", jvm_args=_MM2_JVM)
+
+
+def _exactly_once(source: str, target: str) -> dict[str, str]:
+    return {
+        f"{target}.exactly.once.source.support": "enabled",
+        f"{source}.consumer.isolation.level": "read_committed",
+    }
 
 
 def _tuning(source: str, target: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 class Target:
     """Heliograph's figure divided by the other system's, compared with a bound."""
 
+    of: System = System.HELIOGRAPH
     figure: str
     against: System
     sign: str
@@ -44,6 +45,14 @@ TARGETS = (
     *(
         Target(figure="cpu_s_per_gb", against=rival, sign="<=", bound=bound, shapes=_HEADLINE)
         for rival, bound in ((System.MM2, 0.1), (System.MM2_TUNED, 0.2))
+    ),
+    Target(
+        of=System.HELIOGRAPH_EOS,
+        figure="records_per_s",
+        against=System.HELIOGRAPH,
+        sign=">=",
+        bound=0.9,
+        shapes=_HEADLINE,
     ),
     Target(figure="first_record_s", against=System.MM2, sign="<=", bound=1, shapes=_HEADLINE),
     Target(figure="peak_rss_mb", against=System.MM2, sign="<", bound=1, shapes=_HEADLINE),
@@ -68,15 +77,15 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
     found = {(row["shape"], row["system"]): row for row in rows}
     for target in TARGETS:
         for shape in target.shapes:
-            ratio = ratio_of(found, shape, target.figure, target.against)
+            ratio = ratio_of(found, shape, target.figure, target.against, target.of)
             if ratio is not None:
                 yield Verdict(
                     shape=shape,
-                    text=f"{target.figure} {target.sign} {target.bound:g} x {target.against}",
+                    text=_words(target),
                     ratio=ratio,
                     # A rival that was given up on would have needed longer still.
                     met=target.holds(ratio)
-                    and not is_late(found[shape, System.HELIOGRAPH], target.figure),
+                    and not is_late(found[shape, target.of], target.figure),
                 )
     for shape in _LATENCY:
         row = found.get((shape, System.HELIOGRAPH))
@@ -87,11 +96,20 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
             yield Verdict(shape=shape, text=text, ratio=fewest, met=fewest >= _EPOCH_CHANGES)
 
 
+def _words(target: Target) -> str:
+    of = "" if target.of is System.HELIOGRAPH else f"{target.of}: "
+    return f"{of}{target.figure} {target.sign} {target.bound:g} x {target.against}"
+
+
 def ratio_of(
-    rows: dict[tuple[str, str], Row], shape: str, figure: str, against: System
+    rows: dict[tuple[str, str], Row],
+    shape: str,
+    figure: str,
+    against: System,
+    of: System = System.HELIOGRAPH,
 ) -> float | None:
     """Heliograph's figure over the other's; None if one of the two is missing."""
-    own, other = (rows.get((shape, system)) for system in (System.HELIOGRAPH, against))
+    own, other = (rows.get((shape, system)) for system in (of, against))
     if own is None or other is None or own.get(figure) is None or not other.get(figure):
         return None
     return float(own[figure]) / float(other[figure])

@@ -98,6 +98,14 @@ class Lane:
         return self.retry_at is not None or self.refusal is not None
 
     @property
+    def unsettled(self) -> bool:
+        return bool(
+            self.in_flight
+            or any(batch.sequence is not None for batch in self.failed)
+            or (self.queue and self.queue[0].sequence is not None)
+        )
+
+    @property
     def may_send(self) -> bool:
         return bool(self.queue) and not self.troubled and (self.introduced or not self.in_flight)
 
@@ -217,16 +225,17 @@ class Producer:
     def in_flight(self) -> bool:
         return any(pipe.requests for pipe in self._pipes.values())
 
-    def unsettled(self, partitions: Container[TopicPartition]) -> list[TopicPartition]:
-        """Those of them that have something on its way of which nobody knows whether it was appended."""
-        return [
-            key
+    def unsettled(self, partitions: Container[TopicPartition]) -> bool:
+        """Whether anything was sent to these of which nobody knows if it was appended."""
+        return any(lane.unsettled for key, lane in self._lanes.items() if key in partitions)
+
+    def idle_but_for(self, partitions: Container[TopicPartition]) -> bool:
+        """Whether nothing is queued or under way, except to these."""
+        return not any(
+            lane.in_flight or lane.failed or lane.queue
             for key, lane in self._lanes.items()
-            if key in partitions
-            and (
-                lane.in_flight or lane.failed or (lane.queue and lane.queue[0].sequence is not None)
-            )
-        ]
+            if key not in partitions
+        )
 
     def troubles(self) -> dict[TopicPartition, ClientError]:
         """Why those wait that do."""

@@ -7,15 +7,19 @@ their cluster clients: connections survive from one epoch to the next.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from heliograph.client.channel import TaskChannel
 from heliograph.client.cluster import ClusterClient
+from heliograph.client.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
-from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, MirrorConfig
+from heliograph.mm2.transactional_ids import task_transactional_id
 from heliograph.model import Lease, Receipt
+from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
 from heliograph.pipeline.leases import Bundle, read_bundle, write_receipts
 from heliograph.pipeline.link import Link
 
@@ -23,6 +27,8 @@ _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
 #: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
 _LOOK_SECONDS = 5.0
+#: How long a link's thread waits for a coordinator in one go; it comes back to it.
+_COORDINATOR_SECONDS = 1.0
 
 #: This worker's clients, by flow and purpose. Only one task runs in a worker at a time.
 _clients: dict[tuple[str, str], ClusterClient] = {}
@@ -54,7 +60,7 @@ class Copy:
     def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
         stop = threading.Event()
         runs = [
-            _Run(self._link(self.config.flow(name), bundle.task, leases, stop))
+            _Run(self._link(self.config.flow(name), bundle, leases, stop))
             for name, leases in _by_flow(bundle.leases).items()
         ]
         for run in runs:
@@ -74,14 +80,21 @@ class Copy:
         return receipts
 
     def _link(
-        self, flow: FlowConfig, task: int, leases: list[Lease], stop: threading.Event
+        self, flow: FlowConfig, bundle: Bundle, leases: list[Lease], stop: threading.Event
     ) -> Link:
-        name = flow.connector_name
+        name, task = flow.connector_name, bundle.task
         # As brokers log them, and as quotas name them.
         role = ClientRole.REPLICATION_CONSUMER
         consumer = client_id(flow.source, flow.target, name, task=task, role=role)
         producer = f"connector-producer-{name}-{task}"
-        return Link(
+        make: Callable[..., Link] = Link
+        if flow.exactly_once is not None:
+            client = self._client(flow, "coordinator", producer, stop, _LOOK_SECONDS)
+            client.stopped = lambda: False  # the last transaction is ended after the stop
+            coordinator = _coordinator(flow, flow.exactly_once, task, client)
+            transaction = Transaction(coordinator, bundle.producers[flow.name])
+            make = partial(ExactlyOnceLink, transaction=transaction)
+        return make(
             flow,
             leases,
             source=self._client(flow, "source", consumer, stop),
@@ -146,3 +159,14 @@ def _by_flow(leases: Iterable[Lease]) -> dict[str, list[Lease]]:
     for lease in leases:
         flows.setdefault(lease.flow, []).append(lease)
     return flows
+
+
+def _coordinator(
+    flow: FlowConfig, exactly_once: ExactlyOnce, task: int, client: ClusterClient
+) -> Coordinator:
+    return Coordinator(
+        client,
+        task_transactional_id(exactly_once.group_id, flow.connector_name, task),
+        timeout_ms=exactly_once.timeout_ms,
+        patience=_COORDINATOR_SECONDS,
+    )

@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 #: A transaction that cannot be settled is given up after this share of its time-out, and the partitions
 #: in trouble are left out of the next one.
 _PATIENCE = 2 / 3
+#: More than is on its way to a broker, that is: more comes in than goes out.
+_BEHIND_BYTES = 1 << 20
 _NOTHING = memoryview(b"")
 _INVALID_TXN_STATE = 48
 _TRANSACTION_ABORTABLE = 120
@@ -45,7 +47,7 @@ class _Phase(Enum):
 
 class Commits:
     """Of one link; its thread's. `committed(partition, batch, base_offset)` is called for everything that
-    is, in order; `voided(failures)` once a transaction is aborted, with the partitions that caused it."""
+    is, in order; `voided(cause, failures)` once a transaction is aborted, with the partitions in trouble."""
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Commits:
         transaction: Transaction,
         offsets: OffsetStore,
         committed: Callable[[TopicPartition, Outgoing, int], None],
-        voided: Callable[[Mapping[PartitionCopy, ClientError]], None],
+        voided: Callable[[str, Mapping[PartitionCopy, ClientError]], None],
     ) -> None:
         assert flow.exactly_once is not None
         interval = flow.exactly_once.interval_ms
@@ -64,7 +66,6 @@ class Commits:
         self.aborted = 0
         self._flow = flow
         self._copies = copies  # by target partition
-        self._others = _Others(copies)
         self._producer = producer
         self._transaction = transaction
         self._offsets = offsets
@@ -91,13 +92,14 @@ class Commits:
         return self._phase not in (_Phase.END, _Phase.VOID)
 
     @property
+    def ended(self) -> bool:
+        """Whether no transaction is open."""
+        return self._phase is _Phase.WRITE and self._transaction.opened is None
+
+    @property
     def done(self) -> bool:
         """Whether nothing is left to commit."""
-        return (
-            self._phase is _Phase.WRITE
-            and self._transaction.opened is None
-            and all(copy.acked == copy.stored for copy in self._copies.values())
-        )
+        return self.ended and all(copy.acked == copy.stored for copy in self._copies.values())
 
     def hurry(self) -> None:
         """Commit as soon as possible, also offsets of which no record was mirrored."""
@@ -106,9 +108,7 @@ class Commits:
     def landed(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
         """Acknowledged, not committed."""
         if partition in self._copies:
-            batch.data = (
-                _NOTHING  # its bytes, and the fetch they came with, are not needed any more
-            )
+            batch.data = _NOTHING  # the fetch that its bytes came with is not needed any more
             self._landed.append((partition, batch, base_offset))
             self._written = time.monotonic()
 
@@ -116,9 +116,14 @@ class Commits:
         copy = self._copies.get(partition)
         if copy is not None:
             self._failures[copy] = error
-        self.void(str(error))
+        self._void(str(error))
 
-    def void(self, cause: str) -> None:
+    def void_unsettled(self, cause: str) -> None:
+        """Abort unless the transaction is being ended already."""
+        if self._phase in (_Phase.SETTLE, _Phase.STORE):
+            self._void(cause)
+
+    def _void(self, cause: str) -> None:
         if self._phase is not _Phase.VOID:
             self._cause = cause
         self._phase = _Phase.VOID
@@ -138,7 +143,7 @@ class Commits:
             self._phase = _Phase.SETTLE
         if self._phase is _Phase.SETTLE and not self._producer.unsettled(self._copies):
             reach(self._store)
-        if self._phase is _Phase.STORE and not self._producer.unsettled(self._others):
+        if self._phase is _Phase.STORE and self._producer.idle_but_for(self._copies):
             self._phase = _Phase.END
         if self._phase is _Phase.END:
             reach(self._commit)
@@ -165,7 +170,7 @@ class Commits:
             written=self._written,
             ended=self._ended,
             took=self._took,
-            behind=not self._producer.idle,
+            behind=self._producer.buffered_bytes > _BEHIND_BYTES,
         )
 
     def _store(self) -> None:
@@ -210,7 +215,7 @@ class Commits:
 
     def _judge(self, error: BrokerError) -> None:
         if error.code == _TRANSACTION_ABORTABLE:
-            self.void(str(error))
+            self._void(str(error))
         elif error.code == _INVALID_TXN_STATE:
             raise HeliographError(
                 f"flow {self._flow.name}: {error}; whether it is committed the stored offsets will tell"
@@ -232,7 +237,7 @@ class Commits:
         self._ended = time.monotonic()
         self._phase = _Phase.WRITE
         failures, self._failures = self._failures, {}
-        self._voided(failures)
+        self._voided(self._cause, failures)
 
     def _give_up_if_late(self, now: float) -> None:
         """A partition that neither takes nor refuses must not hold up the others for ever."""
@@ -243,14 +248,4 @@ class Commits:
             copy = self._copies.get(partition)
             if copy is not None:
                 self._failures[copy] = error
-        self.void(f"not acknowledged within {now - opened:.0f} s")
-
-
-class _Others:
-    """All partitions but those of the copies: the offsets topic's."""
-
-    def __init__(self, copies: Mapping[TopicPartition, PartitionCopy]) -> None:
-        self._copies = copies
-
-    def __contains__(self, partition: object) -> bool:
-        return partition not in self._copies
+        self._void(f"not acknowledged within {now - opened:.0f} s")

@@ -8,8 +8,8 @@ five more Python processes and a start-up of seconds (docs/decisions/0002-lease-
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -49,15 +49,18 @@ RECEIPTS_DDL = (
 
 
 _JSON = ("trail", "mark", "gaps", "stretches")
+#: Of one task, by flow.
+Producers = Mapping[str, ProducerIdentity]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """The leases of one task in one epoch."""
+    """The leases of one task in one epoch; of flows that mirror exactly once, the identity to write under."""
 
     epoch: int
     task: int
     leases: tuple[Lease, ...]
+    producers: Producers = field(default_factory=dict)
 
 
 def write_bundle(bundle: Bundle) -> str:
@@ -66,6 +69,7 @@ def write_bundle(bundle: Bundle) -> str:
             "epoch": bundle.epoch,
             "task": bundle.task,
             "leases": [asdict(lease) for lease in bundle.leases],
+            "producers": bundle.producers,
         },
         separators=(",", ":"),
     )
@@ -83,7 +87,10 @@ def read_bundle(text: str) -> Bundle:
         )
         for fields in document["leases"]
     )
-    return Bundle(epoch=document["epoch"], task=document["task"], leases=leases)
+    producers = {flow: ProducerIdentity(*each) for flow, each in document["producers"].items()}
+    return Bundle(
+        epoch=document["epoch"], task=document["task"], leases=leases, producers=producers
+    )
 
 
 def write_receipts(receipts: Sequence[Receipt]) -> Any:
@@ -128,10 +135,14 @@ class LeaseStream:
 
         return DataFrame(self._stream.toDF(), spark)
 
-    def add(self, epoch: int, tasks: Sequence[Sequence[Lease]]) -> None:
+    def add(
+        self, epoch: int, tasks: Sequence[Sequence[Lease]], producers: Sequence[Producers] = ()
+    ) -> None:
         rows = self._jvm.java.util.ArrayList()
         for slot in range(self.slots):
             leases = tuple(tasks[slot]) if slot < len(tasks) else ()
-            rows.add(write_bundle(Bundle(epoch=epoch, task=slot, leases=leases)))
+            its = producers[slot] if slot < len(producers) else {}
+            bundle = Bundle(epoch=epoch, task=slot, leases=leases, producers=its)
+            rows.add(write_bundle(bundle))
         converters = self._jvm.scala.jdk.javaapi.CollectionConverters
         self._stream.addData(converters.asScala(rows).toSeq())

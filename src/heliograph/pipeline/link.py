@@ -21,6 +21,7 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
 from heliograph.client.poller import wait
 from heliograph.client.producer import IDENTITY_ERRORS, Outgoing, Producer
+from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import (
     BrokerError,
@@ -73,6 +74,7 @@ class Link:
         stopped: Callable[[], bool],
         patience_seconds: float = 60.0,
         limits: FetchLimits | None = None,
+        transaction: Transaction | None = None,
     ) -> None:
         self.flow = flow
         self._patience_seconds = patience_seconds
@@ -103,6 +105,7 @@ class Link:
             on_ack=self._on_ack,
             on_refused=self._on_refused,
             on_retry=self._on_retry,
+            transaction=transaction,
         )
         self._offsets = OffsetStore(flow, self._producer)
         self._state = SideWriter(
@@ -155,17 +158,25 @@ class Link:
     # ── the loop ─────────────────────────────────────────────────────────────────────────────
 
     def _step(self) -> None:
-        self._reach(self._target, self._producer.send)
+        self._send()
         self._gaps.compare_topics()
         if self._gaps.due:
             self._reach(self._source, self._gaps.judge)
         if self._producer.buffered_bytes < _BUFFER_BYTES:
             self._reach(self._source, self._fetcher.send)
-        wait([*self._fetcher.connections(), *self._producer.connections()], _TICK_SECONDS)
+        connections = [*self._fetcher.connections(), *self._producer.connections()]
+        wait(connections, self._wait_seconds())
         self._producer.pump()
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
             self._tick(time.monotonic())
+
+    def _send(self) -> None:
+        self._reach(self._target, self._producer.send)
+
+    def _wait_seconds(self) -> float:
+        """How long nothing has to be done if no answer comes."""
+        return _TICK_SECONDS
 
     def _tick(self, now: float) -> None:
         """What looks at every partition: not with each answer, there may be thousands of both."""
@@ -178,6 +189,10 @@ class Link:
                 self._rewind(copy)
         self._syncs.tick(now)
         self._trails.tick(now, self._copies.values())
+        self._flush(now)
+
+    def _flush(self, now: float) -> None:
+        """Offsets are stored every so often, once what explains them is."""
         if now >= self._next_flush:
             self._next_flush = now + self.flow.offset_flush_interval_ms / 1000
             self._store()  # of the flush before, if its trails and stretches are still not written
@@ -248,7 +263,7 @@ class Link:
     def _drain(self) -> None:
         deadline = time.monotonic() + _DRAIN_SECONDS
         while not self._producer.idle and time.monotonic() < deadline:
-            self._reach(self._target, self._producer.send)
+            self._send()
             wait(self._producer.connections(), _TICK_SECONDS)
             self._producer.pump()
 
@@ -332,7 +347,7 @@ class Link:
             self._offsets.acknowledged(batch)
             return
         self._last_progress = time.monotonic()
-        copy.acknowledge(batch.next_offset, batch.record_count, len(batch.data))
+        copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
         assert batch.sequence is not None
         copy.sequence = (batch.sequence + batch.record_count) % SEQUENCES
         if base_offset != copy.downstream:

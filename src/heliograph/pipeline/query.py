@@ -13,7 +13,7 @@ from typing import Any
 from heliograph.errors import HeliographError
 from heliograph.model import Lease, Receipt
 from heliograph.pipeline.copy import Copy
-from heliograph.pipeline.leases import RECEIPTS_DDL, LeaseStream, read_receipt
+from heliograph.pipeline.leases import RECEIPTS_DDL, LeaseStream, Producers, read_receipt
 
 log = logging.getLogger(__name__)
 
@@ -51,8 +51,11 @@ class CopyQuery:
         )
         self._query = (writer.trigger(availableNow=True) if once else writer).start()
 
-    def add(self, epoch: int, tasks: Sequence[Sequence[Lease]]) -> None:
-        self._leases.add(epoch, tasks)
+    def add(
+        self, epoch: int, tasks: Sequence[Sequence[Lease]], producers: Sequence[Producers] = ()
+    ) -> None:
+        """`producers`, by task, of flows that mirror exactly once."""
+        self._leases.add(epoch, tasks, producers)
 
     def wait(self, timeout: float) -> bool:
         """Whether the query has ended; raises if it ended badly."""

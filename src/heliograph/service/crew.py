@@ -10,6 +10,7 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.model import Receipt
+from heliograph.service.fencing import Fencing
 from heliograph.service.flow import ObservedFlow
 from heliograph.service.heartbeats import PairHeartbeats
 from heliograph.service.loop_guard import LoopGuard
@@ -25,9 +26,15 @@ class Crew:
     """Threads of their own for each flow and each pair, or, in a bounded run, the caller's."""
 
     def __init__(
-        self, config: MirrorConfig, progress: Progress, problems: Problems, stop: threading.Event
+        self,
+        config: MirrorConfig,
+        progress: Progress,
+        problems: Problems,
+        stop: threading.Event,
+        slots: int,
     ) -> None:
         self._config = config
+        self._slots = slots
         self._problems = problems
         self._stop = stop
         since_ms = int(time.time() * 1000)
@@ -82,7 +89,12 @@ class Crew:
             self._client(flow, flow.source, ClientRole.REPLICATION_SOURCE_ADMIN),
             self._client(flow, flow.target, ClientRole.REPLICATION_TARGET_ADMIN),
             guard,
+            self._fencing(flow) if flow.exactly_once is not None else None,
         )
+
+    def _fencing(self, flow: FlowConfig) -> Fencing:
+        role = f"{ClientRole.REPLICATION_TARGET_ADMIN}-fencing"
+        return Fencing(flow, self._client(flow, flow.target, role), self._slots)
 
     def _keeper(self, flow: ObservedFlow) -> Schedule:
         keeper = Schedule(f"{flow.config.name} topics", self._problems, self._stop)

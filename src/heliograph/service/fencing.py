@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.transactions import Coordinator, transactional_ids
@@ -23,7 +23,7 @@ from heliograph.mm2.transactional_ids import (
     task_transactional_id,
     task_transactional_ids,
 )
-from heliograph.model import ProducerIdentity
+from heliograph.model import Lease, ProducerIdentity
 
 log = logging.getLogger(__name__)
 
@@ -77,3 +77,16 @@ class Fencing:
 
     def _coordinator(self, transactional_id: str) -> Coordinator:
         return Coordinator(self._cluster, transactional_id, timeout_ms=self._timeout_ms)
+
+
+def task_producers(
+    tasks: Sequence[Sequence[Lease]], flows: Iterable[tuple[str, Fencing | None]]
+) -> list[dict[str, ProducerIdentity]]:
+    """For each task, by flow, the identity to write under."""
+    found: list[dict[str, ProducerIdentity]] = [{} for _ in tasks]
+    for name, fencing in flows:
+        busy = [n for n, leases in enumerate(tasks) if any(lease.flow == name for lease in leases)]
+        if fencing is not None and busy:
+            for task, identity in fencing.identities(busy).items():
+                found[task][name] = identity
+    return found

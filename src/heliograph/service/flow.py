@@ -19,6 +19,7 @@ from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import TopicIds
+from heliograph.service.fencing import Fencing
 from heliograph.service.gaps import FlowGaps
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.schedule import tell_duration
@@ -47,9 +48,11 @@ class ObservedFlow:
         source: ClusterClient,
         target: ClusterClient,
         guard: LoopGuard,
+        fencing: Fencing | None = None,
     ) -> None:
         self.config = config
         self.gaps = FlowGaps(config)
+        self.fencing = fencing  # where it mirrors exactly once
         self._guard = guard
         self.observed = False
         self.hopeless: ClientError | None = None  # why waiting will not help
@@ -178,6 +181,8 @@ class ObservedFlow:
     def close(self) -> None:
         self._source.close()
         self._target.close()
+        if self.fencing is not None:
+            self.fencing.close()
 
     def _observe_first(self) -> None:
         try:
@@ -232,6 +237,8 @@ class ObservedFlow:
     def _resume(self) -> Mapping[TopicPartition, int]:
         """Where the last mirror stopped: by its trails, or, where somebody else has stored an offset since,
         by that. What is stored is returned."""
+        if self.fencing is not None:
+            self.fencing.claim()
         stored = stored_positions(self.config, self._target)
         trails = read_trails(self.config.source, self._target)
         found = {
@@ -253,6 +260,8 @@ class ObservedFlow:
             self._positions = {p: r.start for p, r in found.items() if r.start is not None}
             self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
             self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
+            if self.fencing is not None:
+                self._trails = {}  # a mirror that was not exactly once left them
         return stored
 
     def _sync_topics(self) -> None:

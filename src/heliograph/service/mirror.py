@@ -21,13 +21,14 @@ from dataclasses import dataclass
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.errors import ClientError, NotKafka
-from heliograph.model import Lease, PartitionState, Receipt, TopicPartition
+from heliograph.errors import ClientError, Fenced, NotKafka
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.query import CopyQuery, QueryFailed
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
 from heliograph.plan.epoch import gain, plan_epoch
 from heliograph.service.crew import Crew
+from heliograph.service.fencing import task_producers
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
 
@@ -79,7 +80,7 @@ class Mirror:
         self._token = secrets.token_hex(16)
         self._channel = ChannelServer(self._token, self._hear, spark.driver_host)
         self.problems = Problems()
-        self._crew = Crew(config, progress, self.problems, stop)
+        self._crew = Crew(config, progress, self.problems, stop, spark.slots)
         self._flows = self._crew.flows
         self._lock = threading.Lock()
         self._settled = threading.Event()
@@ -174,8 +175,15 @@ class Mirror:
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
         self._running = tasks
         assert self._query is not None
-        self._query.add(self._epoch, tasks)
+        self._query.add(self._epoch, tasks, self._producers(tasks))
         return True
+
+    def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
+        """By task, the identities that flows which mirror exactly once write under in this epoch."""
+        try:
+            return task_producers(tasks, [(flow.config.name, flow.fencing) for flow in self._flows])
+        except (ClientError, Fenced) as e:
+            raise QueryFailed(f"epoch {self._epoch}: {e}") from e
 
     def _hear(self, epoch: int, receipts: list[Receipt]) -> None:
         """Tasks report; in the channel's threads."""

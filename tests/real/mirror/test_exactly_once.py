@@ -1,0 +1,220 @@
+"""Exactly once: records and offsets in one transaction, zombies fenced, nothing seen of what was aborted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+from grouping import client
+from mirroring import TARGET, Flow
+from reading import offsets, read_all
+from waiting import eventually
+from writing import New, Writer, create_topics, numbered
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.transactions import Coordinator, Transaction
+from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.errors import Fenced
+from heliograph.mm2.transactional_ids import task_transactional_id
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
+from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
+from heliograph.sync.offsets import stored_positions
+
+ENABLED = {f"{TARGET}.exactly.once.source.support": "enabled"}
+COMMITTED = {"consumer_isolation_level": "read_committed"}
+
+
+def stored(flow: Flow) -> dict[TopicPartition, int]:
+    """As Connect's offsets topic has it, for those who read what is committed."""
+    with client(flow.target, TARGET) as target:
+        return stored_positions(flow.config(ENABLED, **COMMITTED).flows[0], target)
+
+
+def visible(flow: Flow, topic: str) -> int:
+    """Committed records on the target, in all partitions."""
+    return sum(map(len, read_all(flow.target, flow.remote(topic)).values()))
+
+
+class Task:
+    """One task's link in a thread of its own, without a driver."""
+
+    def __init__(
+        self, mirror: MirrorConfig, leases: Sequence[Lease], identity: ProducerIdentity
+    ) -> None:
+        flow = self.flow = mirror.flows[0]
+        self.failure: BaseException | None = None
+        self._stop = threading.Event()
+        self._clients = [
+            ClusterClient(mirror.cluster(alias), client_id="task")
+            for alias in (flow.source, flow.target, flow.target, flow.target)
+        ]
+        source, target, looker, coordinator = self._clients
+        self.transaction = Transaction(coordinator_of(flow, coordinator), identity)
+        self.link = ExactlyOnceLink(
+            flow,
+            leases,
+            source=source,
+            target=target,
+            looker=looker,
+            stopped=self._stop.is_set,
+            transaction=self.transaction,
+        )
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.link.run()
+        except BaseException as e:  # noqa: BLE001 - looked at by the test
+            self.failure = e
+
+    def receipt(self, topic: str) -> Receipt:
+        (found,) = (each for each in self.link.receipts() if each.topic == topic)
+        return found
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(30)
+        assert not self._thread.is_alive()
+        for each in self._clients:
+            each.close()
+
+
+def coordinator_of(flow: FlowConfig, cluster: ClusterClient) -> Coordinator:
+    assert flow.exactly_once is not None
+    name = task_transactional_id(flow.exactly_once.group_id, flow.connector_name, 0)
+    return Coordinator(cluster, name, timeout_ms=flow.exactly_once.timeout_ms)
+
+
+@contextmanager
+def task(mirror: MirrorConfig, *leases: Lease) -> Iterator[Task]:
+    """Whoever had its transactional.id before is fenced."""
+    flow = mirror.flows[0]
+    cluster = ClusterClient(mirror.cluster(flow.target), client_id="driver")
+    identity = coordinator_of(flow, cluster).init()
+    cluster.close()
+    running = Task(mirror, leases, identity)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def lease_of(flow: Flow, topic: str, start: int) -> Lease:
+    return Lease(
+        flow=flow.name, topic=topic, partition=0, target_topic=flow.remote(topic), start=start
+    )
+
+
+def test_records_and_their_offsets_are_committed_together(flow: Flow) -> None:
+    topic = flow.create(partitions=3)
+    for number in range(3):
+        Writer(flow.source, topic).batch(numbered(range(100), partition=number))
+    aborted = Writer(flow.source, topic, transactional=flow.alias)
+    aborted.begin()
+    aborted.batch(numbered(range(100, 150)))
+    aborted.abort()
+
+    first = flow.mirror_once(ENABLED, **COMMITTED)
+    positions = stored(flow)
+    Writer(flow.source, topic).batch(numbered(range(200, 230)))
+    second = flow.mirror_once(ENABLED, **COMMITTED)
+
+    assert (first.records, second.records) == (300, 30)
+    assert flow.assert_mirrored(topic) == 330
+    assert positions == {
+        TopicPartition(topic, 0): 151,  # behind the marker of what was aborted
+        TopicPartition(topic, 1): 100,
+        TopicPartition(topic, 2): 100,
+    }
+    assert stored(flow)[TopicPartition(topic, 0)] == 181
+    assert offsets(flow.target, flow.remote(topic), 1)[1] > 100  # the commit takes an offset
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_zombie_is_fenced_and_its_successor_goes_on_where_it_had_committed(
+    flow: Flow, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Version 1 of transactions by a client that does not speak the second."""
+    if version == 1:
+        monkeypatch.setattr(Coordinator, "version", lambda self: 1)
+    topic = flow.create()
+    create_topics(flow.target, {flow.remote(topic): 1, flow.offsets_topic: 5})
+    mirror = flow.config(ENABLED, **COMMITTED)
+    writer = Writer(flow.source, topic)
+
+    with task(mirror, lease_of(flow, topic, 0)) as zombie:
+        for start in range(0, 500, 100):
+            writer.batch(numbered(range(start, start + 100)))
+            eventually(
+                lambda: zombie.receipt(topic).position, lambda at, end=start + 100: at == end
+            )
+        assert stored(flow)[TopicPartition(topic, 0)] == 500
+        assert zombie.transaction.version == version
+        with task(mirror, lease_of(flow, topic, 500)) as successor:
+            writer.batch(numbered(range(500, 600)))
+            eventually(lambda: successor.receipt(topic).position, lambda at: at == 600)
+            eventually(lambda: zombie.failure, lambda e: e is not None)
+
+    assert isinstance(zombie.failure, Fenced)
+    assert zombie.receipt(topic).position == 500
+    assert successor.failure is None
+    assert flow.assert_mirrored(topic) == 600
+    receipt = successor.receipt(topic)
+    assert (receipt.state, receipt.foreign) == (PartitionState.RUNNING, 0)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_refused_batch_leaves_nothing_to_be_seen_and_holds_up_no_other_partition(
+    flow: Flow, version: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    if version == 1:
+        monkeypatch.setattr(Coordinator, "version", lambda self: 1)
+    good, bad = flow.create("good"), flow.create("bad")
+    create_topics(flow.target, {flow.offsets_topic: 5, flow.remote(good): 1})
+    recent = {"message.timestamp.before.max.ms": "3600000"}
+    create_topics(flow.target, {flow.remote(bad): 1}, configs=recent)
+    mirror = flow.config(ENABLED, **COMMITTED)
+    writer = Writer(flow.source, good)
+    for start in range(0, 300, 100):
+        writer.batch(numbered(range(start, start + 100)))
+    old = Writer(flow.source, bad)
+    old.batch([New(value=b"taken", key=b"now")])
+    old.batch([New(value=b"refused", key=b"1970", timestamp=1000)])
+    old.batch([New(value=b"behind it", key=b"now")])
+
+    with task(mirror, lease_of(flow, good, 0), lease_of(flow, bad, 0)) as running:
+        failed = eventually(
+            lambda: running.receipt(bad), lambda r: r.state is PartitionState.FAILED
+        )
+        eventually(lambda: running.receipt(good).position, lambda at: at == 300)
+        writer.batch(numbered(range(300, 400)))
+        eventually(lambda: running.receipt(good).position, lambda at: at == 400)
+
+    assert running.failure is None
+    assert "INVALID_TIMESTAMP" in (failed.error or "")
+    assert "source offset 1" in (failed.error or "")
+    assert flow.assert_mirrored(good) == 400
+    assert running.receipt(good).foreign == 0
+    found = read_all(flow.target, flow.remote(bad))[0]
+    assert [record.value for record in found] in ([], [b"taken"])
+    assert "transaction aborted" in caplog.text
+    assert stored(flow)[TopicPartition(good, 0)] == 400
+    assert stored(flow).get(TopicPartition(bad, 0), 0) == len(found)
+
+
+def test_a_transaction_is_committed_when_data_stops_whatever_the_interval(flow: Flow) -> None:
+    topic = flow.create()
+    settings = {
+        **ENABLED,
+        f"{flow.name}.transaction.boundary": "interval",
+        f"{flow.name}.producer.override.transaction.timeout.ms": "3000",
+    }
+
+    with flow.running(settings, **COMMITTED) as mirror:
+        Writer(flow.source, topic).batch(numbered(range(100)))
+        eventually(lambda: visible(flow, topic), lambda records: records == 100, within=15.0)
+        mirror.wait_for_records(100)
+        assert stored(flow) == {TopicPartition(topic, 0): 100}
