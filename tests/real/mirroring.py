@@ -173,6 +173,6 @@ class Flow:
         with running(self.spark, self.config(extra, **settings)) as mirror:
             yield mirror
 
-    def assert_mirrored(self, *topics: str, isolation: str = "read_committed") -> int:
+    def assert_mirrored(self, *topics: str, **isolation: str) -> int:
         names = {topic: self.remote(topic) for topic in topics}
-        return assert_mirrored(self.source, self.target, names, isolation=isolation)
+        return assert_mirrored(self.source, self.target, names, **isolation)

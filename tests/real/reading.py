@@ -124,13 +124,15 @@ def assert_mirrored(
     names: dict[str, str],
     *,
     isolation: str = "read_committed",
+    target_isolation: str = "read_uncommitted",
 ) -> int:
     """Both sides hold the same records in the same order, partition by partition; how many.
 
-    `names` maps source topics to their mirrors. `isolation` is how the source is read: as the flow does.
+    `names` maps source topics to their mirrors. `isolation` is how the source is read: as the flow does; the
+    target is read with all that stands there, unless the flow writes in transactions of its own.
     """
     left = read_topics(source, list(names), isolation=isolation)
-    right = read_topics(target, list(names.values()), isolation="read_uncommitted")
+    right = read_topics(target, list(names.values()), isolation=target_isolation)
     expected = {(names[topic], number): records for (topic, number), records in left.items()}
     differences = [
         line for key in expected for line in _compare(key, expected[key], right.get(key))

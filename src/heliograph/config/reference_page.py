@@ -54,6 +54,18 @@ A.bootstrap.servers = ${file:/etc/mm2/access.properties:BROKERS}
 A flow mirrors records if it is enabled. Heartbeats are written for every pair of clusters, whether
 its flow is enabled or not, unless `emit.heartbeats.enabled = false`.
 """,
+    "Workers": """\
+Exactly once takes two settings, and brokers of Kafka 2.5 or newer on the target:
+
+```properties
+B.exactly.once.source.support = enabled
+A.consumer.isolation.level = read_committed
+```
+
+Transactional ids are Connect's: `<group.id>-MirrorSourceConnector-<task>` and, for the service that leads,
+`connect-cluster-<group.id>`. With ACLs on the target it needs Write and Describe on both. Readers of the target
+that want each record once read committed records, too.
+""",
     "Topics, records and offset syncs": """\
 An interval of -1 means never. Without offset syncs there are no checkpoints and no group offsets.
 The old names `topics.blacklist`, `groups.blacklist` and `config.properties.blacklist` are read,

@@ -17,6 +17,7 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.client.transactions import Coordinator, Transaction
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.errors import Fenced
+from heliograph.mm2.connect_offsets import source_offset_key, source_offset_value
 from heliograph.mm2.transactional_ids import task_transactional_id
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
 from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
@@ -196,7 +197,7 @@ def test_a_refused_batch_leaves_nothing_to_be_seen_and_holds_up_no_other_partiti
     assert running.failure is None
     assert "INVALID_TIMESTAMP" in (failed.error or "")
     assert "source offset 1" in (failed.error or "")
-    assert flow.assert_mirrored(good) == 400
+    assert flow.assert_mirrored(good, target_isolation="read_committed") == 400
     assert running.receipt(good).foreign == 0
     found = read_all(flow.target, flow.remote(bad))[0]
     assert [record.value for record in found] in ([], [b"taken"])
@@ -218,3 +219,20 @@ def test_a_transaction_is_committed_when_data_stops_whatever_the_interval(flow: 
         eventually(lambda: visible(flow, topic), lambda records: records == 100, within=15.0)
         mirror.wait_for_records(100)
         assert stored(flow) == {TopicPartition(topic, 0): 100}
+
+
+def test_offsets_stored_behind_an_open_transaction_are_waited_for(flow: Flow) -> None:
+    """Were they missed, their records would be mirrored twice."""
+    create_topics(flow.target, {flow.offsets_topic: 1})
+    config = flow.config(ENABLED, **COMMITTED).flows[0]
+    other = Writer(flow.target, flow.offsets_topic, transactional=f"{flow.alias}-other")
+    other.begin()
+    other.batch([New(key=b"[]", value=b"{}")])
+    key = source_offset_key(config.connector_name, config.source, "orders", 0)
+    mine = Writer(flow.target, flow.offsets_topic)
+    mine.batch([New(key=key, value=source_offset_value(41))])
+    ending = threading.Timer(0.5, other.abort)
+    ending.start()
+
+    assert stored(flow) == {TopicPartition("orders", 0): 42}
+    ending.join()
