@@ -84,8 +84,7 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
                     text=_words(target),
                     ratio=ratio,
                     # A rival that was given up on would have needed longer still.
-                    met=target.holds(ratio)
-                    and not is_late(found[shape, target.of], target.figure),
+                    met=target.holds(ratio) and not is_late(found[shape, target.of], target.figure),
                 )
     for shape in _LATENCY:
         row = found.get((shape, System.HELIOGRAPH))

@@ -63,8 +63,8 @@ A.consumer.isolation.level = read_committed
 ```
 
 Transactional ids are Connect's: `<group.id>-MirrorSourceConnector-<task>` and, for the service that leads,
-`connect-cluster-<group.id>`. With ACLs on the target it needs Write and Describe on both. Readers of the target
-that want each record once read committed records, too.
+`connect-cluster-<group.id>`. With ACLs on the target it needs Write and Describe on both. Readers of the
+target that want each record once read committed records, too.
 """,
     "Topics, records and offset syncs": """\
 An interval of -1 means never. Without offset syncs there are no checkpoints and no group offsets.

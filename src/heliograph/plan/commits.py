@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Committing takes a twentieth of the time at most: a rest of so many times its own length follows it.
+#: Committing takes a twentieth of the time at most: a rest of so many times its own length follows it,
+#: but no longer than readers should wait.
 _REST = 19
-#: While there is more to send than is sent, readers are late anyway; else this is what they wait for.
-_MOST_SECONDS_BEHIND = 1.0
 _MOST_SECONDS = 0.1
+#: While there is more to send than is sent, readers are late anyway: a hundredth.
+_REST_BEHIND = 99
+_MOST_SECONDS_BEHIND = 1.0
 #: Data that does not come for so long has stopped, and then no transaction is kept open for the next.
 _QUIET_SECONDS = 1.0
 _QUIET_LIMIT_SECONDS = 10.0
@@ -31,7 +33,9 @@ class CommitPolicy:
         """
         limit = opened + self.limit_seconds
         if self.interval_seconds is None:
-            rest = min(took * _REST, _MOST_SECONDS_BEHIND if behind else _MOST_SECONDS)
+            rest = min(took * _REST, _MOST_SECONDS)
+            if behind:
+                rest = min(took * _REST_BEHIND, _MOST_SECONDS_BEHIND)
             return min(ended + rest, limit)
         quiet = max(written + _QUIET_SECONDS, opened + _QUIET_LIMIT_SECONDS)
         return min(ended + self.interval_seconds, quiet, limit)

@@ -91,7 +91,7 @@ class Reader:
             number |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return number
-        raise CorruptRecords(f"response: a varint before byte {self.position} has no end")
+        raise MalformedResponse(f"response: a varint before byte {self.position} has no end")
 
     def compact_string(self) -> str:
         return str(self.take(self.unsigned_varint() - 1), "utf-8")
@@ -104,7 +104,7 @@ class Reader:
         """As `array`; null counts as empty."""
         count = self.unsigned_varint() - 1
         if count > len(self.body) - self.position:
-            raise CorruptRecords(f"response: an array of {count} elements does not fit")
+            raise MalformedResponse(f"response: an array of {count} elements does not fit")
         return range(count)
 
     def skip_tags(self) -> None:
