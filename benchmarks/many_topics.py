@@ -254,15 +254,16 @@ class _Measuring:
         return round(used * 60 / self._pace.idle_seconds, 2)
 
     def _until_quiet(self) -> None:
-        """Until no checkpoint and no sync has come for as long as a cycle or a flush takes, and a bit."""
+        """Until no checkpoint has come for as long as a cycle or a flush takes, and a bit. Offset syncs never
+        end: heartbeats are mirrored, too."""
         rest = max(self._pace.checkpoint_seconds, _FLUSH_SECONDS) * 1.5
         seen, since = -1, time.time()
 
         def there() -> bool:
             nonlocal seen, since
-            now = self._checkpoints.count() + self._syncs.count()
-            if now != seen:
-                seen, since = now, time.time()
+            found = self._checkpoints.count()
+            if found != seen:
+                seen, since = found, time.time()
             return time.time() - since > rest
 
         self._wait("idle_cpu_s", there, duty=0)
