@@ -84,7 +84,9 @@ class Commits:
         self._cause = ""
         self._began = self._ended = self._written = time.monotonic()
         self._took = 0.0
-        self._next_flush = self._ended + self._flush_seconds
+        # What is stored of a topic that was created again must not outlive its first lease.
+        outdated = any(copy.stored is None for copy in copies.values())
+        self._next_flush = self._ended + (0 if outdated else self._flush_seconds)
 
     @property
     def sends(self) -> bool:
