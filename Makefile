@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench fuzz lint lock clean
+.PHONY: help demo test bench chaos fuzz lint lock clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -19,6 +19,9 @@ bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=-
 
 fuzz: $(READY) ## Search for input that breaks a parser, ten minutes of new examples (SECONDS=60 for one)
 	@sh scripts/fuzz.sh $(BIN)/pytest $(or $(SECONDS),600)
+
+chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (ARGS=--quick to try it)
+	$(BIN)/python -m chaos $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .

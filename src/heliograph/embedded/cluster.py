@@ -70,6 +70,8 @@ class Cluster:
             raise ConfigError(f"cluster {name}: needs at least one node and one listener")
         if len({listener.name for listener in listeners}) != len(listeners):
             raise ConfigError(f"cluster {name}: listeners need different names")
+        if any(len(each.advertised_ports) not in (0, nodes) for each in listeners):
+            raise ConfigError(f"cluster {name}: a listener needs an advertised port for every node")
         self.name = name
         self.version = version
         self._settings = dict(settings or {})
@@ -108,9 +110,15 @@ class Cluster:
         return self.bootstrap(self._listeners[0].name)
 
     def bootstrap(self, listener: str) -> str:
-        """All brokers, on the listener of this name."""
+        """All brokers, on the listener of this name, where they advertise it."""
         index = [each.name for each in self._listeners].index(listener)
-        return ",".join(f"{HOST}:{ports.clients[index]}" for ports in self._ports)
+        ports = self._listeners[index].advertised_ports or self.client_ports(listener)
+        return ",".join(f"{HOST}:{port}" for port in ports)
+
+    def client_ports(self, listener: str) -> tuple[int, ...]:
+        """The ports at which the brokers themselves listen, in the order of their ids."""
+        index = [each.name for each in self._listeners].index(listener)
+        return tuple(ports.clients[index] for ports in self._ports)
 
     @property
     def pids(self) -> dict[int, int]:

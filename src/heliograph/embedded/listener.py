@@ -51,13 +51,17 @@ class Tls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """One way in for clients. SCRAM users are written into the metadata when it is formatted."""
+    """One way in for clients. SCRAM users are written into the metadata when it is formatted.
+
+    `advertised_ports` has a port per node where clients come in through somebody else, such as a proxy.
+    """
 
     name: str = "CLIENT"
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     mechanisms: tuple[str, ...] = ()
     users: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     tls: Tls | None = None
+    advertised_ports: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         problems = []

@@ -63,12 +63,13 @@ def broker_properties(
     Combined broker and controller, a static quorum; settings win over our defaults.
     """
     own = ports[node - 1]
-    endpoints = [
-        f"INTERNAL://{HOST}:{own.internal}",
-        *(
-            f"{each.name}://{HOST}:{port}"
-            for each, port in zip(listeners, own.clients, strict=True)
-        ),
+    internal = f"INTERNAL://{HOST}:{own.internal}"
+    clients = [
+        f"{each.name}://{HOST}:{port}" for each, port in zip(listeners, own.clients, strict=True)
+    ]
+    advertised = [
+        f"{each.name}://{HOST}:{each.advertised_ports[node - 1] if each.advertised_ports else port}"
+        for each, port in zip(listeners, own.clients, strict=True)
     ]
     protocols = {"CONTROLLER": "PLAINTEXT", "INTERNAL": "PLAINTEXT"}
     protocols |= {each.name: each.protocol.value for each in listeners}
@@ -80,8 +81,8 @@ def broker_properties(
         ),
         "controller.listener.names": "CONTROLLER",
         "inter.broker.listener.name": "INTERNAL",
-        "listeners": ",".join([*endpoints, f"CONTROLLER://{HOST}:{own.controller}"]),
-        "advertised.listeners": ",".join(endpoints),
+        "listeners": ",".join([internal, *clients, f"CONTROLLER://{HOST}:{own.controller}"]),
+        "advertised.listeners": ",".join([internal, *advertised]),
         "listener.security.protocol.map": ",".join(f"{n}:{p}" for n, p in protocols.items()),
         "log.dirs": str(data),
         **_defaults(len(ports)),

@@ -1,0 +1,1 @@
+"""Faults at random moments, and an oracle that counts what they cost: `python -m chaos`."""

@@ -1,0 +1,124 @@
+"""Brokers that die, restart, hand over their partitions, or have a full disk."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from chaos.errors import ChaosError
+from chaos.faults.fault import Fault, Scene
+from chaos.stage import NODES, Side
+from heliograph.embedded import Cluster
+
+_DIE_SECONDS = 20.0
+
+
+class BrokerKill(Fault):
+    name = "broker-kill"
+    about = "kill -9 of a broker on either side, and its restart"
+
+    def strike(self, scene: Scene) -> str:
+        side, node = scene.side(), scene.random.randint(1, NODES)
+        away = scene.duration(0.5, 8.0)
+        side.cluster.kill_node(node)
+        scene.hold(away)
+        side.cluster.start_node(node)
+        return f"{side.name}-{node} for {away:.1f} s"
+
+
+class RollingRestart(Fault):
+    name = "rolling-restart"
+    about = "all brokers of both clusters stop and start in order, one after the other, both clusters at once"
+    quick_strikes = 1
+
+    def strike(self, scene: Scene) -> str:
+        orders = [scene.random.sample(range(1, NODES + 1), NODES) for _ in scene.stage.sides]
+        errors: list[Exception] = []
+        threads = [
+            threading.Thread(target=_roll, args=(side.cluster, order, errors))
+            for side, order in zip(scene.stage.sides, orders, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if errors:
+            raise errors[0]
+        return f"in the orders {orders}"
+
+
+def _roll(cluster: Cluster, order: list[int], errors: list[Exception]) -> None:
+    try:
+        for node in order:
+            cluster.stop_node(node)
+            cluster.start_node(node)
+    except Exception as e:  # noqa: BLE001 - raised again by the thread that waits
+        errors.append(e)
+
+
+class LeaderMoves(Fault):
+    name = "leader-moves"
+    about = "every partition of a cluster gets another leader"
+
+    def strike(self, scene: Scene) -> str:
+        side = scene.side()
+        topics = _topics(scene, side)
+        orders = {
+            (topic, partition): scene.random.sample(range(1, NODES + 1), NODES)
+            for topic in topics
+            for partition in range(scene.partitions)
+        }
+        side.move_leaders(orders)
+        return f"{len(orders)} partitions of {side.name}"
+
+
+def _topics(scene: Scene, side: Side) -> list[str]:
+    if side is scene.stage.source:
+        return list(scene.topics)
+    return [service.subject.remote(t) for service in scene.services for t in scene.topics]
+
+
+class FullDisk(Fault):
+    name = "full-disk"
+    about = "the disk of one target broker, or of all, is full, until there is room again"
+    needs_small_disks = True
+
+    def strike(self, scene: Scene) -> str:
+        """A broker whose only disk fails ends itself; it comes back when there is room."""
+        disks, cluster = scene.stage.disks, scene.stage.target.cluster
+        if disks is None:
+            raise ChaosError("full-disk: the target's disks cannot be filled")
+        everyone = list(range(1, NODES + 1))
+        nodes = everyone if scene.random.random() < 0.3 else [scene.random.choice(everyone)]
+        try:
+            for node in nodes:
+                disks.fill(node)
+            deadline = time.monotonic() + _DIE_SECONDS
+            while any(node in cluster.pids for node in nodes) and time.monotonic() < deadline:
+                time.sleep(0.2)
+            dead = [node for node in nodes if node not in cluster.pids]
+            scene.hold(scene.duration(0.5, 5.0))
+        finally:
+            for node in nodes:
+                disks.empty(node)
+        _start(cluster, [node for node in nodes if node not in cluster.pids])
+        return f"of {nodes}; brokers that ended: {dead}"
+
+
+def _start(cluster: Cluster, nodes: list[int]) -> None:
+    """At once: two of three are needed before any is ready."""
+    errors: list[Exception] = []
+
+    def start(node: int) -> None:
+        try:
+            cluster.start_node(node)
+        except Exception as e:  # noqa: BLE001 - raised again below
+            errors.append(e)
+
+    threads = [threading.Thread(target=start, args=(node,)) for node in nodes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]

@@ -1,0 +1,111 @@
+"""Processes of the mirror that die, and one too many of them."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import psutil
+
+from chaos.errors import ChaosError
+from chaos.faults.fault import Fault, Scene
+from chaos.subjects import Service, System, kill
+
+_OURS = frozenset({System.HELIOGRAPH})
+_FIND_SECONDS = 60.0
+_LOOK_SECONDS = 0.05
+
+
+class ServiceKill(Fault):
+    name = "service-kill"
+    about = "kill -9 of the service's driver, or of all its processes, and a restart at once"
+    strikes = 100
+    quick_strikes = 5
+    gap = (0.2, 6.0)
+
+    def strike(self, scene: Scene) -> str:
+        kinds = [scene.random.random() < 0.4 for _ in scene.services]
+        offsets = [scene.random.uniform(0.0, 1.0) for _ in scene.services]
+        threads = [
+            threading.Thread(target=_kill_and_restart, args=each)
+            for each in zip(scene.services, kinds, offsets, strict=True)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return ", ".join("all processes" if whole else "the driver" for whole in kinds)
+
+
+def _kill_and_restart(service: Service, whole_family: bool, offset: float) -> None:
+    time.sleep(offset)
+    service.kill(whole_family=whole_family)
+    service.restart()
+
+
+class WorkerKill(Fault):
+    name = "worker-kill"
+    about = "kill -9 of a Python worker of Spark"
+    systems = _OURS
+
+    def strike(self, scene: Scene) -> str:
+        said = []
+        for service in scene.services:
+            workers = _await_processes(service)
+            victim = scene.random.choice(workers)
+            kill(victim)
+            said.append(f"1 of {len(workers)}")
+        return ", ".join(said)
+
+
+def _await_processes(service: Service) -> list[psutil.Process]:
+    deadline = time.monotonic() + _FIND_SECONDS
+    while not (found := service.workers()):
+        if time.monotonic() > deadline:
+            raise ChaosError(f"{service.subject.name}: has no Python worker to kill")
+        service.look_after()
+        time.sleep(_LOOK_SECONDS)
+    return found
+
+
+class ExecutorKill(Fault):
+    name = "executor-kill"
+    about = "kill -9 of an executor on a Spark standalone cluster with two workers"
+    systems = _OURS
+    needs_spark_cluster = True
+
+    def strike(self, scene: Scene) -> str:
+        if scene.spark is None:
+            raise ChaosError("executor-kill: there is no Spark cluster")
+        deadline = time.monotonic() + _FIND_SECONDS
+        while not (executors := scene.spark.executors()):
+            if time.monotonic() > deadline:
+                raise ChaosError("executor-kill: the Spark cluster has no executor to kill")
+            time.sleep(_LOOK_SECONDS)
+        kill(scene.random.choice(executors))
+        return f"1 of {len(executors)}"
+
+
+class TwoServices(Fault):
+    name = "two-services"
+    about = "a second service with the same configuration; then either is killed"
+
+    def strike(self, scene: Scene) -> str:
+        seconds = scene.duration(3.0, 12.0)
+        rivals = [Service(service.subject) for service in scene.services]
+        said = []
+        try:
+            scene.hold(seconds)
+        finally:
+            for index, second in enumerate(rivals):
+                first = scene.services[index]
+                goes, stays = scene.random.sample([first, second], 2)
+                stays.exits += goes.exits
+                if scene.random.random() < 0.5:
+                    goes.kill(whole_family=scene.random.random() < 0.5)
+                else:
+                    goes.stop()
+                stays.adopt(goes)
+                scene.services[index] = stays
+                said.append("the first goes" if goes is first else "the second goes")
+        return f"for {seconds:.1f} s; {', '.join(said)}"

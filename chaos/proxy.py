@@ -1,0 +1,243 @@
+"""A TCP proxy that misbehaves when told to, between the mirror and the brokers.
+
+    mirror ──► gate (a port that a broker advertises) ──► broker's own port
+
+One gate per broker. Writers and the oracle do not come this way.
+
+    cut        all connections are closed, new ones refused
+    reset      all connections end with an RST; new ones are welcome
+    stall      connections are accepted and bytes are held, then released in order
+    delay      every byte comes later, in order; the bandwidth stays
+    half-open  one direction is swallowed without a word, the end of the stream with it. A connection that
+               lost bytes stays so after `heal`: only the client's own time limit can end it
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import threading
+from collections.abc import Callable, Coroutine, Iterable
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.properties import HOST
+
+_CHUNK_BYTES = 1 << 16
+_QUEUED_CHUNKS = 64
+_RST_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 seconds
+_COMMAND_SECONDS = 10.0
+_BIND_SECONDS = 5.0
+
+Result = TypeVar("Result")
+
+
+class Direction(StrEnum):
+    TO_BROKER = "to the broker"
+    TO_CLIENT = "to the client"
+
+
+class Proxy:
+    """All gates, on an event loop in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
+        self._thread.start()
+        self._gates: list[Gate] = []
+
+    def add_gates(self, count: int) -> list[Gate]:
+        """They listen at once; a client has to wait until `upstream` is known."""
+        with HeldPorts() as held:
+            ports = [held.take() for _ in range(count)]
+        gates = [Gate(port, self._do) for port in ports]
+        for gate in gates:
+            gate.heal()
+        self._gates += gates
+        return gates
+
+    def close(self) -> None:
+        for gate in self._gates:
+            gate.cut()
+        self._do(_end_all_tasks())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_COMMAND_SECONDS)
+        self._loop.close()
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(_COMMAND_SECONDS)
+
+
+async def _end_all_tasks() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+class Gate:
+    """The way to one broker. Its commands return when they are in force."""
+
+    def __init__(self, port: int, do: Callable[[Coroutine[Any, Any, None]], None]) -> None:
+        self.port = port
+        self.upstream: int | None = None
+        self.delay_seconds = 0.0
+        self.deaf: Direction | None = None
+        self.flowing = asyncio.Event()
+        self._do = do
+        self._server: asyncio.Server | None = None
+        self._links: set[_Link] = set()
+
+    def cut(self) -> None:
+        self._do(self._cut())
+
+    def reset(self) -> None:
+        self._do(self._reset())
+
+    def stall(self) -> None:
+        self._do(self._set(flowing=False))
+
+    def delay(self, seconds: float) -> None:
+        self._do(self._set(delay=seconds))
+
+    def half_open(self, direction: Direction) -> None:
+        self._do(self._set(deaf=direction))
+
+    def heal(self) -> None:
+        self._do(self._heal())
+
+    async def _set(
+        self, *, flowing: bool = True, delay: float = 0.0, deaf: Direction | None = None
+    ) -> None:
+        self.delay_seconds, self.deaf = delay, deaf
+        if deaf is not None:
+            for link in self._links:
+                link.deaf.add(deaf)
+        if flowing:
+            self.flowing.set()
+        else:
+            self.flowing.clear()
+
+    async def _heal(self) -> None:
+        await self._set()
+        deadline = asyncio.get_running_loop().time() + _BIND_SECONDS
+        while self._server is None:
+            try:
+                self._server = await asyncio.start_server(self._accept, HOST, self.port)
+            except OSError:
+                if asyncio.get_running_loop().time() > deadline:
+                    raise
+                await asyncio.sleep(0.05)
+
+    async def _cut(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for link in list(self._links):
+            link.close()
+
+    async def _reset(self) -> None:
+        for link in list(self._links):
+            link.reset()
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self.upstream is None:
+            writer.transport.abort()
+            return
+        try:
+            broker = await asyncio.open_connection(HOST, self.upstream)
+        except OSError:  # the broker is down; the client notices it as it would without us
+            writer.transport.abort()
+            return
+        link = _Link(self, (reader, writer), broker)
+        self._links.add(link)
+        try:
+            await link.run()
+        finally:
+            self._links.discard(link)
+            link.close()
+
+
+_Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class _Link:
+    """One connection through a gate."""
+
+    def __init__(self, gate: Gate, client: _Stream, broker: _Stream) -> None:
+        self._gate = gate
+        self._client = client
+        self._broker = broker
+        self.deaf: set[Direction] = set() if gate.deaf is None else {gate.deaf}
+
+    async def run(self) -> None:
+        """Until either side hangs up where the other can hear it."""
+        directions = [
+            asyncio.ensure_future(self._carry(self._client[0], self._broker[1], "TO_BROKER")),
+            asyncio.ensure_future(self._carry(self._broker[0], self._client[1], "TO_CLIENT")),
+        ]
+        pending: Iterable[asyncio.Future[bool]] = directions
+        try:
+            while pending:
+                done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                if any(each.result() for each in done):
+                    return
+        finally:
+            for each in directions:
+                each.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.gather(*directions, return_exceptions=True)
+
+    def close(self) -> None:
+        for _, writer in (self._client, self._broker):
+            writer.close()
+
+    def reset(self) -> None:
+        for _, writer in (self._client, self._broker):
+            found: socket.socket | None = writer.get_extra_info("socket")
+            if found is not None:
+                with contextlib.suppress(OSError):
+                    found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RST_ON_CLOSE)
+            writer.transport.abort()
+
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
+    ) -> bool:
+        """True if the end of this direction is heard on the other side."""
+        direction = Direction[name]
+        queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_QUEUED_CHUNKS)
+        filling = asyncio.ensure_future(self._fill(reader, queue))
+        try:
+            while True:
+                due, data = await queue.get()
+                await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+                await self._gate.flowing.wait()
+                if direction in self.deaf:
+                    if not data:
+                        # The client's own end is the end of it: nobody is left to be deceived.
+                        return direction is Direction.TO_BROKER
+                    continue
+                if not data:
+                    return True
+                writer.write(data)
+                await writer.drain()
+        except (ConnectionError, OSError):
+            return True
+        finally:
+            filling.cancel()
+
+    async def _fill(
+        self, reader: asyncio.StreamReader, queue: asyncio.Queue[tuple[float, bytes]]
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                data = await reader.read(_CHUNK_BYTES)
+            except (ConnectionError, OSError):
+                data = b""
+            await queue.put((loop.time() + self._gate.delay_seconds, data))
+            if not data:
+                return

@@ -1,0 +1,84 @@
+"""Rows of the results file, and whether they are good enough."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.results import machine
+from chaos.faults import FAULTS
+from chaos.session import Outcome
+from chaos.subjects import System
+
+Row = dict[str, Any]
+_FAULTS = [fault.name for fault in FAULTS]
+
+
+def row(outcome: Outcome) -> Row:
+    difference = asdict(outcome.difference)
+    return {
+        "fault": outcome.fault,
+        "system": outcome.system.value,
+        "mode": outcome.mode.value,
+        "strikes": outcome.strikes,
+        "records": outcome.records,
+        **difference,
+        "longest_pause_s": round(outcome.longest_pause, 1),
+        "exits": outcome.exits,
+        "caught_up": outcome.caught_up,
+    }
+
+
+def misses(row: Row) -> list[str]:
+    """The bars that a row does not meet. MM2's rows are there to be compared with; they have none."""
+    if row["system"] != System.HELIOGRAPH:
+        return []
+    found = [
+        f"{row[name]} {name}"
+        for name in ("lost", "doubled", "disordered", "altered", "foreign")
+        if row[name]
+    ]
+    if row["exits"]:
+        found.append(f"the service ended by itself {row['exits']} times")
+    if not row["caught_up"]:
+        found.append("did not catch up")
+    return found
+
+
+class Results:
+    """Grows session by session; `write` leaves the file whole at any time."""
+
+    def __init__(self, file: Path, *, merge: bool, seed: int) -> None:
+        self._file = file
+        self._seed = seed
+        self._rows: dict[tuple[str, str, str], Row] = {}
+        if merge and file.is_file():
+            self._rows = {_key(each): each for each in json.loads(file.read_text())["rows"]}
+
+    def add(self, outcomes: Sequence[Outcome]) -> None:
+        for outcome in outcomes:
+            found = row(outcome)
+            self._rows[_key(found)] = found
+
+    def rows(self) -> list[Row]:
+        return sorted(self._rows.values(), key=_place)
+
+    def write(self) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        content = {"machine": machine(), "seed": self._seed, "rows": self.rows()}
+        temporary = self._file.with_suffix(".tmp")
+        temporary.write_text(json.dumps(content, indent=1) + "\n")
+        temporary.replace(self._file)
+
+
+def _key(row: Row) -> tuple[str, str, str]:
+    return row["fault"], row["mode"], row["system"]
+
+
+def _place(row: Row) -> tuple[int, str, str]:
+    fault = row["fault"]
+    place = _FAULTS.index(fault) if fault in _FAULTS else len(_FAULTS)
+    return place, row["mode"], row["system"]

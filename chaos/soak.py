@@ -1,0 +1,215 @@
+"""The soak: a steady 20 MB/s for half an hour, and nothing in the mirror's processes may grow.
+
+Each cluster has one broker: what is watched is the mirror, and three would write every byte three times.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.results import machine
+from chaos.errors import ChaosError
+from chaos.soak_load import Ends, create
+from chaos.subjects import Mode, Service, Subject, System, is_daemon
+from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.embedded.keeper import KeptProcess
+
+_TOPIC = "soak-topic"
+_PARTITIONS = 4
+_RATE_BYTES = 20_000_000
+_SAMPLE_SECONDS = 5.0
+_WARM_UP_SECONDS = 60.0
+#: Of the last third's mean over the second's.
+MOST_GROWTH = 0.05
+#: Threads, sockets and files are few: one more is no growth yet.
+_SLACK = 2
+_SETTINGS = {
+    "log.segment.bytes": str(64 << 20),
+    "log.retention.bytes": str(512 << 20),
+    "log.retention.check.interval.ms": "5000",
+    "log.segment.delete.delay.ms": "1000",
+}
+_LAST_SECONDS = 60.0
+
+
+class Role(StrEnum):
+    DRIVER = "driver"
+    JVM = "JVM"
+    WORKERS = "workers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One role's processes, added up."""
+
+    at: float
+    role: Role
+    rss_mb: float
+    threads: int
+    sockets: int
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """A figure's means over the second and the last third of the time."""
+
+    role: Role
+    figure: str
+    second: float
+    last: float
+
+    @property
+    def growth(self) -> float:
+        return self.last / self.second - 1 if self.second else 0.0
+
+    @property
+    def flat(self) -> bool:
+        slack = 0.0 if self.figure == "rss_mb" else _SLACK
+        return self.last <= self.second * (1 + MOST_GROWTH) or self.last <= self.second + slack
+
+
+def trends(samples: Sequence[Sample]) -> list[Trend]:
+    """Of every role and figure."""
+    if not samples:
+        return []
+    start, end = samples[0].at, samples[-1].at
+    third = (end - start) / 3
+    found = []
+    for role in dict.fromkeys(sample.role for sample in samples):
+        own = [sample for sample in samples if sample.role is role]
+        second = [each for each in own if start + third <= each.at < start + 2 * third]
+        last = [each for each in own if each.at >= start + 2 * third]
+        for figure in ("rss_mb", "threads", "sockets", "files"):
+            means = (_mean(getattr(each, figure) for each in part) for part in (second, last))
+            found.append(Trend(role=role, figure=figure, second=next(means), last=next(means)))
+    return found
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return statistics.fmean(found) if found else 0.0
+
+
+def sample(service: Service) -> list[Sample]:
+    at = time.monotonic()
+    roles: dict[Role, list[psutil.Process]] = {role: [] for role in Role}
+    for index, process in enumerate(service.family()):
+        if index == 0:
+            roles[Role.DRIVER].append(process)
+        elif is_daemon(process):
+            roles[Role.WORKERS].append(process)
+        else:
+            roles[Role.JVM].append(process)
+    return [_sample(at, role, processes) for role, processes in roles.items() if processes]
+
+
+def _sample(at: float, role: Role, processes: Sequence[psutil.Process]) -> Sample:
+    rss = threads = sockets = files = 0
+    for process in processes:
+        try:
+            rss += process.memory_info().rss
+            threads += process.num_threads()
+            links = [str(each.readlink()) for each in Path(f"/proc/{process.pid}/fd").iterdir()]
+        except (psutil.NoSuchProcess, FileNotFoundError):
+            continue
+        sockets += sum(link.startswith("socket:") for link in links)
+        files += len(links)
+    return Sample(
+        at=at, role=role, rss_mb=round(rss / 1e6, 1), threads=threads, sockets=sockets, files=files
+    )
+
+
+def soak(
+    minutes: float, system: System, mode: Mode, folder: Path, out: Path, say: Callable[[str], None]
+) -> bool:
+    """True when nothing grew and everything arrived. The samples go to `out`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clusters = [Cluster(name, heap="1g", settings=_SETTINGS) for name in ("source", "target")]
+    start_all(clusters)
+    try:
+        result = _soak(minutes, system, mode, folder, clusters, say)
+    finally:
+        stop_all(clusters)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
+    return bool(result["flat"]) and result["lag"] == 0
+
+
+def _soak(
+    minutes: float,
+    system: System,
+    mode: Mode,
+    folder: Path,
+    clusters: Sequence[Cluster],
+    say: Callable[[str], None],
+) -> dict[str, Any]:
+    source, target = (cluster.bootstrap_servers for cluster in clusters)
+    create(source, _TOPIC, _PARTITIONS)
+    subject = Subject(
+        system=system,
+        mode=mode,
+        session="soak",
+        source=source,
+        target=target,
+        folder=folder,
+        replicas=1,
+    )
+    load = KeptProcess(
+        [
+            sys.executable,
+            "-m",
+            "chaos.soak_load",
+            source,
+            _TOPIC,
+            str(_PARTITIONS),
+            str(_RATE_BYTES),
+        ],
+        output=folder / "writer.log",
+        scratch=None,
+    )
+    service = Service(subject)
+    ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC), _PARTITIONS)
+    samples: list[Sample] = []
+    try:
+        began = time.monotonic()
+        while (left := began + minutes * 60 - time.monotonic()) > 0:
+            time.sleep(min(left, _SAMPLE_SECONDS))
+            if not service.running or load.exit_code is not None:
+                raise ChaosError(f"soak: the mirror or the writer has ended (see {folder})")
+            found = sample(service)
+            if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
+                samples += found
+            say(f"{ends.line()}; " + ", ".join(f"{s.role} {s.rss_mb:.0f} MB" for s in found))
+        load.terminate()
+        load.wait(_LAST_SECONDS)
+        lag = ends.await_equal(_LAST_SECONDS)
+    finally:
+        load.kill()
+        service.stop()
+    found_trends = trends(samples)
+    for trend in found_trends:
+        say(
+            f"{trend.role} {trend.figure}: {trend.second:.1f}, then {trend.last:.1f} "
+            f"({trend.growth:+.1%}){'' if trend.flat else ' GREW'}"
+        )
+    return {
+        "minutes": minutes,
+        "system": system.value,
+        "mode": mode.value,
+        "records": ends.written,
+        "lag": lag,
+        "flat": all(trend.flat for trend in found_trends),
+        "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found_trends],
+        "samples": [asdict(each) for each in samples],
+    }

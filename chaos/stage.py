@@ -1,0 +1,172 @@
+"""The two clusters: three brokers each, and a gate of the proxy before every broker."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from confluent_kafka import ElectionType, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from benchmarks.brokers import QUIET
+from chaos.disks import SmallDisks
+from chaos.errors import ChaosError
+from chaos.proxy import Gate, Proxy
+from heliograph.embedded import Cluster, Listener, start_all, stop_all
+from heliograph.embedded.tools import tool_command
+
+NODES = 3
+_DIRECT, _PROXIED = "DIRECT", "PROXIED"
+_HEAP = "320m"
+_TIMEOUT_SECONDS = 60.0
+_SETTINGS = {
+    "min.insync.replicas": "2",
+    "unclean.leader.election.enable": "false",
+    "log.retention.ms": "-1",
+    # A third of Kafka's own: a dead broker's partitions get a new leader, and it may come back, so soon.
+    "broker.session.timeout.ms": "3000",
+    "broker.heartbeat.interval.ms": "500",
+    # A transactional writer whose broker was killed should not keep its readers waiting for 10 s.
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+}
+
+
+class Side:
+    """One cluster. The mirror comes in through the gates, writers and the oracle do not."""
+
+    def __init__(self, name: str, proxy: Proxy, *, directory: Path | None = None) -> None:
+        self.name = name
+        self.gates: list[Gate] = proxy.add_gates(NODES)
+        ports = tuple(gate.port for gate in self.gates)
+        self.cluster = Cluster(
+            name,
+            nodes=NODES,
+            heap=_HEAP,
+            settings=_SETTINGS,
+            listeners=(Listener(name=_DIRECT), Listener(name=_PROXIED, advertised_ports=ports)),
+            directory=directory,
+        )
+        self._admin: AdminClient | None = None
+
+    def open_gates(self) -> None:
+        for gate, port in zip(self.gates, self.cluster.client_ports(_PROXIED), strict=True):
+            gate.upstream = port
+
+    @property
+    def direct(self) -> str:
+        return self.cluster.bootstrap(_DIRECT)
+
+    @property
+    def proxied(self) -> str:
+        return self.cluster.bootstrap(_PROXIED)
+
+    @property
+    def admin(self) -> AdminClient:
+        if self._admin is None:
+            self._admin = AdminClient({"bootstrap.servers": self.direct, **QUIET})
+        return self._admin
+
+    def forget_admin(self) -> None:
+        self._admin = None
+
+    def create(self, topics: Mapping[str, int]) -> None:
+        new = [NewTopic(name, count, replication_factor=NODES) for name, count in topics.items()]
+        for future in self.admin.create_topics(new).values():
+            future.result(_TIMEOUT_SECONDS)
+
+    def partitions(self, topic: str) -> int:
+        """0 for a topic that does not exist, or while no broker answers."""
+        try:
+            found = self.admin.list_topics(topic, timeout=5.0).topics.get(topic)
+        except KafkaException:
+            return 0
+        return 0 if found is None or found.error is not None else len(found.partitions)
+
+    def delete_all(self) -> None:
+        topics = self.admin.list_topics(timeout=_TIMEOUT_SECONDS).topics
+        doomed = [name for name in topics if not name.startswith("__")]
+        if doomed:
+            for future in self.admin.delete_topics(doomed).values():
+                future.result(_TIMEOUT_SECONDS)
+
+    def move_leaders(self, orders: Mapping[tuple[str, int], Iterable[int]]) -> None:
+        """Gives partitions a new order of replicas, and elects the first of each."""
+        partitions = [
+            {"topic": topic, "partition": partition, "replicas": list(replicas)}
+            for (topic, partition), replicas in orders.items()
+        ]
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"version": 1, "partitions": partitions}, file)
+            file.flush()
+            options = ("--reassignment-json-file", file.name, "--execute")
+            command = tool_command(
+                "kafka-reassign-partitions", "--bootstrap-server", self.direct, *options
+            )
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
+            )
+        if done.returncode:
+            raise ChaosError(f"{self.name}: leaders cannot be moved: {done.stdout}{done.stderr}")
+        chosen = [TopicPartition(topic, partition) for topic, partition in orders]
+        with contextlib.suppress(KafkaException):  # ELECTION_NOT_NEEDED: it leads already
+            self.admin.elect_leaders(ElectionType.PREFERRED, chosen).result(_TIMEOUT_SECONDS)
+
+
+class Stage:
+    """Source and target, for as long as the block lasts."""
+
+    def __init__(self, *, small_disks: bool = False) -> None:
+        self._proxy = Proxy()
+        self._folder = Path(tempfile.mkdtemp(prefix="heliograph-chaos-")) if small_disks else None
+        self.disks = None if self._folder is None else SmallDisks(self._folder, NODES)
+        self.source = Side("source", self._proxy)
+        self.target = Side("target", self._proxy, directory=self._folder)
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.source, self.target
+
+    def __enter__(self) -> Stage:
+        try:
+            if self.disks is not None:
+                self.disks.mount()
+            start_all([side.cluster for side in self.sides])
+        except BaseException:
+            self._tidy()
+            raise
+        for side in self.sides:
+            side.open_gates()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for side in self.sides:
+            side.forget_admin()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        self._proxy.close()
+        stop_all([side.cluster for side in self.sides])
+        if self.disks is not None:
+            self.disks.unmount()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def heal(self) -> None:
+        """All gates open, all brokers running."""
+        for side in self.sides:
+            for gate in side.gates:
+                gate.heal()
+            for node in range(1, NODES + 1):
+                if node not in side.cluster.pids:
+                    side.cluster.start_node(node)

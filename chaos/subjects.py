@@ -1,0 +1,182 @@
+"""The systems under test, what each is configured with, and its process. All from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+import psutil
+
+from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.properties import render_properties
+from heliograph.embedded.tools import mirror_maker_command
+
+_STOP_SECONDS = 60.0
+_REPLICATION_FACTORS = (
+    "replication.factor",
+    "checkpoints.topic.replication.factor",
+    "heartbeats.topic.replication.factor",
+    "offset-syncs.topic.replication.factor",
+    "offset.storage.replication.factor",
+    "status.storage.replication.factor",
+    "config.storage.replication.factor",
+)
+
+
+class System(StrEnum):
+    HELIOGRAPH = "heliograph"
+    MM2 = "mm2"
+
+
+class Mode(StrEnum):
+    DEFAULT = "default"
+    EXACTLY_ONCE = "exactly-once"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One system in one mode. Aliases are new in every session, and with them all topics it makes."""
+
+    system: System
+    mode: Mode
+    session: str
+    source: str
+    target: str
+    folder: Path
+    master: str | None = None
+    replicas: int = 3
+
+    @property
+    def name(self) -> str:
+        return f"{self.system} {self.mode}"
+
+    @property
+    def source_alias(self) -> str:
+        return f"{self.session}-{'eo' if self.mode is Mode.EXACTLY_ONCE else 'de'}"
+
+    @property
+    def target_alias(self) -> str:
+        return f"{self.source_alias}-t"
+
+    def remote(self, topic: str) -> str:
+        return f"{self.source_alias}.{topic}"
+
+    def properties(self) -> Mapping[str, str]:
+        source, target = self.source_alias, self.target_alias
+        flow = f"{source}->{target}"
+        properties = {
+            "clusters": f"{source},{target}",
+            f"{source}.bootstrap.servers": self.source,
+            f"{target}.bootstrap.servers": self.target,
+            f"{flow}.enabled": "true",
+            f"{flow}.topics": f"{self.session}-.*",
+            "tasks.max": "4",
+            **{name: str(self.replicas) for name in _REPLICATION_FACTORS},
+            "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
+            f"{source}.consumer.isolation.level": "read_committed",
+        }
+        if self.mode is Mode.EXACTLY_ONCE:
+            properties["exactly.once.source.support"] = "enabled"
+            if self.system is System.MM2:
+                properties["dedicated.mode.enable.internal.rest"] = "true"
+                properties["listeners"] = "http://127.0.0.1:0"
+        return properties
+
+    def prepare(self) -> list[str]:
+        """Writes its configuration; the command that starts it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        file = self.folder / "mm2.properties"
+        file.write_text(render_properties(self.properties()))
+        if self.system is System.MM2:
+            return mirror_maker_command(file, log=self.folder / "mm2.log", heap="512m")
+        command = [sys.executable, "-m", "heliograph", "run", str(file)]
+        return command if self.master is None else [*command, "--master", self.master]
+
+
+class Service:
+    """A process of a subject, started again when it ends by itself, as an operator's system would do."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self.exits = 0  # that nobody asked for
+        self._command = subject.prepare()
+        self._starts = 0
+        self._known: set[psutil.Process] = set()
+        self._process = self._launch()
+
+    def _launch(self) -> KeptProcess:
+        self._starts += 1
+        output = self.subject.folder / f"output-{self._starts}-{time.time_ns()}.log"
+        return KeptProcess(self._command, output=output, scratch=None)
+
+    @property
+    def running(self) -> bool:
+        return self._process.exit_code is None
+
+    def family(self) -> list[psutil.Process]:
+        """The driver, Spark's JVM, the daemon that forks Python workers, and those."""
+        try:
+            root = psutil.Process(self._process.pid)
+            found = [root, *root.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            found = []
+        self._known.update(found)
+        return found
+
+    def workers(self) -> list[psutil.Process]:
+        """Python workers: forked by Spark's daemon, hence with its command line."""
+        daemons = [each for each in self.family() if is_daemon(each)]
+        return [each for each in daemons if is_daemon(each.parent())]
+
+    def kill(self, *, whole_family: bool) -> None:
+        """kill -9 of the driver alone, whose workers may live on for a moment, or of all its processes."""
+        family = self.family()
+        self._process.kill()
+        if whole_family:
+            for process in family:
+                kill(process)
+        self._process.wait(_STOP_SECONDS)
+
+    def restart(self) -> None:
+        self._process = self._launch()
+
+    def adopt(self, other: Service) -> None:
+        """What the other leaves behind ends with this one."""
+        self._known |= other._known
+
+    def look_after(self) -> None:
+        if not self.running:
+            self.exits += 1
+            self.restart()
+
+    def stop(self) -> None:
+        """SIGTERM, and an end to all that it leaves behind."""
+        self.family()
+        self._process.terminate()
+        if not self._process.wait(_STOP_SECONDS):
+            self._process.kill()
+            self._process.wait(_STOP_SECONDS)
+        for process in self._known:
+            kill(process)
+
+
+def is_daemon(process: psutil.Process | None) -> bool:
+    try:
+        return process is not None and "pyspark.daemon" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+def kill(process: psutil.Process) -> None:
+    # is_running compares the time of creation: a pid that was given to another is left alone.
+    if process.is_running():
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            return
