@@ -94,11 +94,11 @@ class Reader:
         raise MalformedResponse(f"response: a varint before byte {self.position} has no end")
 
     def compact_string(self) -> str:
-        return str(self.take(self.unsigned_varint() - 1), "utf-8")
+        return self._text(self.unsigned_varint() - 1)
 
     def compact_nullable_string(self) -> str | None:
         size = self.unsigned_varint() - 1
-        return None if size < 0 else str(self.take(size), "utf-8")
+        return None if size < 0 else self._text(size)
 
     def compact_array(self) -> range:
         """As `array`; null counts as empty."""

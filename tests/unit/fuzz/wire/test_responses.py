@@ -18,7 +18,10 @@ from heliograph.errors import HeliographError, MalformedResponse
 from heliograph.wire import fetch, messages, produce
 
 FETCHED = bytes(sample(FetchResponse, fetch.VERSION).encode(version=fetch.VERSION))
-PRODUCED = bytes(sample(ProduceResponse, produce.VERSION).encode(version=produce.VERSION))
+PRODUCED = {
+    version: header + bytes(sample(ProduceResponse, version).encode(version=version))
+    for version, header in ((produce.VERSION, b""), (produce.VERSION_WITH_TRANSACTIONS_2, b"\0"))
+}
 
 Decode = Callable[[memoryview], Any]
 
@@ -33,9 +36,12 @@ def test_a_fetch_response_is_read_or_malformed(body: bytes) -> None:
         assert sum(len(each.records) for each in answer.partitions) <= len(body)
 
 
-@given(st.binary(max_size=60) | mutants([PRODUCED]))
-def test_a_produce_response_is_read_or_malformed(body: bytes) -> None:
-    answer = survives(lambda: produce.decode_response(memoryview(body)), len(body))
+@pytest.mark.parametrize("version", PRODUCED)
+@given(data=st.data())
+def test_a_produce_response_is_read_or_malformed(version: int, data: st.DataObject) -> None:
+    body = data.draw(st.binary(max_size=60) | mutants([PRODUCED[version]]))
+
+    answer = survives(lambda: produce.decode_response(memoryview(body), version), len(body))
 
     if isinstance(answer, HeliographError):
         assert isinstance(answer, MalformedResponse)
