@@ -65,8 +65,11 @@ def forward(
     position = copy.position if failure else selection.position
     if not copy.skip:
         return Forward(batches, position, failure)
-    there, rest = leave_out(batches, copy.skip)
-    return Forward(rest, position, failure, there, _doubtful(copy, selection, there))
+    try:
+        there, rest = leave_out(batches, copy.skip)
+        return Forward(rest, position, failure, there, _doubtful(copy, selection, there))
+    except CorruptRecords as e:
+        return Forward([], copy.position, e)
 
 
 def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoing]) -> bool:
@@ -83,8 +86,10 @@ def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoin
 
 
 def _same_record(upstream: Outgoing, downstream: memoryview) -> bool:
-    last, landed = decode(upstream.data)[upstream.record_count - 1], decode(downstream)[-1]
-    return replace(last, offset=0) == replace(landed, offset=0)
+    """Not if compaction has emptied the target's last batch: then nobody knows what its last record was."""
+    last = decode(upstream.data)[upstream.record_count - 1]
+    landed = decode(downstream) if downstream else []
+    return bool(landed) and replace(last, offset=0) == replace(landed[-1], offset=0)
 
 
 def leave_out(batches: Sequence[Outgoing], records: int) -> tuple[list[Outgoing], list[Outgoing]]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 import pytest
+from fastcrc import crc32
 from hypothesis import given
 from hypothesis import strategies as st
 
 from heliograph.client.producer import Outgoing
+from heliograph.errors import CorruptRecords
 from heliograph.model import Lease
 from heliograph.pipeline.forward import Forward, forward, leave_out
 from heliograph.pipeline.progress import PartitionCopy
-from heliograph.records.batch import PREFIX
+from heliograph.records.batch import ATTRIBUTES_AT, HEADER_BYTES, PREFIX
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
+from heliograph.records.framing import frame
 from heliograph.wire.fetch import FetchedPartition
 
+CRC = Struct(">I")
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=6)
 
 
@@ -31,6 +37,18 @@ def log_batch(offset: int, size: int) -> bytearray:
     records = [Record(timestamp=n, key=b"%d" % n, value=None) for n in range(offset, offset + size)]
     data = bytearray(encode(records))
     data[: PREFIX.size] = PREFIX.pack(offset, len(data) - PREFIX.size)
+    return data
+
+
+def emptied() -> bytearray:
+    """As compaction leaves the last batch of a producer."""
+    data = frame([], attributes=0, count=0, base_timestamp=0, max_timestamp=0)
+    data[23:27] = bytes((0, 0, 0, 4))  # lastOffsetDelta
+    return sealed(data)
+
+
+def sealed(data: bytearray) -> bytearray:
+    CRC.pack_into(data, 17, crc32.iscsi(memoryview(data)[ATTRIBUTES_AT:]))
     return data
 
 
@@ -86,6 +104,29 @@ def test_a_gap_among_them_is_older_than_the_copy_if_the_last_one_is_the_targets_
 def test_a_gap_that_came_later_leaves_a_doubt() -> None:
     """Counting would leave out record 17: the target has 10 to 15, of which 15 is gone since."""
     assert found_there(6, last=15).doubtful
+
+
+@pytest.mark.parametrize("data", [b"", bytes(emptied())])
+def test_a_target_whose_last_batch_is_gone_leaves_a_doubt(data: bytes) -> None:
+    copy = copying(10, 6)
+    copy.landed_last, copy.source_end = data, 99
+
+    found = forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
+
+    assert found.doubtful
+
+
+def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
+    """Its header and checksum are right, so that only who opens it finds out."""
+    copy = copying(10, 3)
+    damaged = log_batch(10, 5)
+    damaged[HEADER_BYTES] = 0xFF
+    fetched = FetchedPartition("orders", 0, 0, 99, 99, 0, [], memoryview(sealed(damaged)))
+
+    found = forward(copy, fetched, append_time=True, subject="orders-0")
+
+    assert isinstance(found.failure, CorruptRecords)
+    assert (found.batches, found.position) == ([], 10)
 
 
 def test_a_source_with_fewer_records_than_were_copied_leaves_a_doubt() -> None:
