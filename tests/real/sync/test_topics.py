@@ -27,7 +27,8 @@ def test_a_new_topic_has_its_sources_settings_from_the_start(sides: Sides) -> No
 
     result = sync(sides, sides.flow(replication_factor="-1"))
 
-    assert result == MirroredTopics(partitions={topic: 3}, problems={})
+    assert (result.partitions, result.problems) == ({topic: 3}, {})
+    assert all(result.ids.origin(topic, sides.remote(topic)))
     assert sides.partitions(sides.remote(topic)) == 3
     assert topic_config(sides.target_cluster, sides.remote(topic)) == {
         "cleanup.policy": "compact",
@@ -43,7 +44,8 @@ def test_topics_grow_and_what_is_gone_is_dropped(sides: Sides) -> None:
     delete_topic(sides.source_cluster, gone)
     eventually(lambda: topics_of(sides.source_cluster), lambda found: gone not in found)
 
-    assert sync(sides, flow) == MirroredTopics(partitions={topic: 4}, problems={})
+    result = sync(sides, flow)
+    assert (result.partitions, result.problems) == ({topic: 4}, {})
     assert sides.partitions(sides.remote(topic)) == 4
     assert sides.partitions(sides.remote(gone)) == 1
 
