@@ -211,7 +211,8 @@ class Lease:
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
     `stored` says whether the offsets topic knows of `start`, or need not. With a `trail`, `start` is its
     upstream offset, and records from there on may be on the target already. `lineage` says of which log
-    `start` is an offset.
+    `start` is an offset. `share` is this lease's part of what its flow may read
+    (`throttle.bytes.per.second`); those of all its leases add up to 1.
     """
 
     flow: str
@@ -223,6 +224,7 @@ class Lease:
     stored: bool = True
     trail: Trail | None = None
     lineage: Lineage = field(default_factory=Lineage)
+    share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,10 +235,12 @@ class Receipt:
     `stored` says whether the offsets topic knows of `position`, or need not. `copied_ms` is when the target
     last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
     the remote partition between ours; `doubts` how often nobody could tell what was there already, so that
-    records may stand twice. `trail` is there once the copy has ended. `stretches` are where records have
-    landed since the receipt before: to be appended to what is known; `gaps` were found since then. `mark` is
-    of the newest record fetched, which may be ahead of `position`; `turn` is the lease's. `recheck`: a topic
-    is gone or not the one of the lease; the driver has to look.
+    records may stand twice; `quarantined` those that were left out, since the target does not take them.
+    `throttled` says that the flow's byte rate has held the copy back lately. `trail` is there once the copy
+    has ended. `stretches` are where records have landed since the receipt before: to be appended to what is
+    known; `gaps` were found since then. `mark` is of the newest record fetched, which may be ahead of
+    `position`; `turn` is the lease's. `recheck`: a topic is gone or not the one of the lease; the driver has
+    to look.
     Tasks report receipts every second; the last one of an epoch is what `settle` works with.
     """
 
@@ -253,6 +257,8 @@ class Receipt:
     copied_ms: int = -1
     foreign: int = 0
     doubts: int = 0
+    quarantined: int = 0
+    throttled: bool = False
     trail: Trail | None = None
     mark: Mark | None = None
     turn: int = 0

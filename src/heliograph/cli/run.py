@@ -51,6 +51,8 @@ def report(outcome: Outcome, *, once: bool) -> int:
         )
     for problem in outcome.problems:
         typer.echo(f"not mirrored: {problem}", err=True)
+    if outcome.quarantined:
+        typer.echo(f"not mirrored: {outcome.quarantined:,} records in quarantine", err=True)
     offsets = "offsets are stored"
     if outcome.unstored:
         offsets = (

@@ -64,6 +64,8 @@ def service(flow: FlowView) -> str:
     state, detail = flow.service.state, flow.service.detail
     failed = sum(partition.failed for partition in flow.partitions)
     words = f"{state.lower() if state is ServiceState.UNKNOWN else state} ({detail})"
+    if any(partition.throttled for partition in flow.partitions):
+        words += ", throttled (throttle.bytes.per.second)"
     return f"{words}, {failed:,} partitions FAILED" if failed else words
 
 

@@ -122,7 +122,8 @@ def list_offsets(
         for partition in missing:
             leader = cluster.metadata.leaders.get(partition)
             if leader is None:
-                problem = messages.broker_error(5, f"{cluster.config.alias}: {partition}")
+                code = cluster.metadata.why_leaderless(partition)
+                problem = messages.broker_error(code, f"{cluster.config.alias}: {partition}")
             else:
                 by_leader.setdefault(leader, []).append(partition)
         for leader, led in by_leader.items():
@@ -155,7 +156,10 @@ def available_offsets(
         leader = cluster.metadata.leaders.get(partition)
         if leader is None:
             missing[partition] = str(
-                messages.broker_error(5, f"{cluster.config.alias}: {partition}")
+                messages.broker_error(
+                    cluster.metadata.why_leaderless(partition),
+                    f"{cluster.config.alias}: {partition}",
+                )
             )
         else:
             by_leader.setdefault(leader, []).append(partition)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 
+#: More than any limit needs; a float would not hold what many more give.
+_DOUBLINGS = 60
+
 
 class Backoff:
     """Successive delays: doubling from `first` to `most` seconds, each spread by ±20 % as Kafka's are."""
@@ -14,7 +17,7 @@ class Backoff:
         self.attempts = 0
 
     def next(self) -> float:
-        delay = min(self._first * 2.0**self.attempts, self._most)
+        delay = min(self._first * 2.0 ** min(self.attempts, _DOUBLINGS), self._most)
         self.attempts += 1
         return float(delay * random.uniform(0.8, 1.2))
 

@@ -21,14 +21,16 @@ log = logging.getLogger(__name__)
 
 #: Of Metadata: before Kafka 2.4 brokers may tell epochs of the past (KAFKA-9212), and none is better.
 _RELIABLE_EPOCHS = 9
+_LEADER_NOT_AVAILABLE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """The newest answer to a Metadata request; `leaders` and `leader_epochs` lack partitions that have no
     leader just now, `topic_ids` (KIP-516) is empty where brokers are older than Kafka 2.8. `missing` are
-    topics that were asked for by name, and that the broker does not know. `cluster_id` is the cluster's own,
-    whatever it is called in a configuration."""
+    topics that were asked for by name, and that the broker does not know; `errors` has the codes of these
+    and of others that are not for us. `cluster_id` is the cluster's own, whatever it is called in a
+    configuration."""
 
     nodes: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     controller: int = -1
@@ -39,6 +41,11 @@ class Metadata:
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     cluster_id: str | None = None
+    errors: Mapping[str, int] = field(default_factory=dict)
+
+    def why_leaderless(self, partition: TopicPartition) -> int:
+        """The error code of a partition that `leaders` lacks."""
+        return self.errors.get(partition.topic, _LEADER_NOT_AVAILABLE)
 
     def topic_id(self, topic: str) -> str | None:
         """As Kafka writes it: base64 for URLs, without padding (`org.apache.kafka.common.Uuid`)."""
@@ -170,8 +177,10 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
     partitions: dict[str, int] = {}
     internal, missing = set(), set()
     ids: dict[str, UUID] = {}
+    errors: dict[str, int] = {}
     for topic in response.topics:
         if topic.error_code:
+            errors[topic.name] = topic.error_code
             if topic.error_code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
                 missing.add(topic.name)
             continue
@@ -196,6 +205,7 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
         topic_ids=ids,
         missing=frozenset(missing),
         cluster_id=response.cluster_id,
+        errors=errors,
     )
 
 

@@ -15,15 +15,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from heliograph import __version__
+from heliograph.client.held_memory import Body
 from heliograph.client.poller import wait
 from heliograph.errors import ConnectionLost, MalformedResponse, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
-#: Above anything a broker sends for our fetch sizes; a larger length field is garbage, not a response.
+#: Above anything a broker sends unasked; a larger length field is garbage, not a response.
 MAX_FRAME_BYTES = 256 << 20
-#: A buffer for an answer starts at no more than this (a fetch takes half of it), and grows as it fills: what
-#: a size says costs nothing until the bytes are there.
+#: A buffer for an answer starts at no more than what was asked for, or this, and grows as it fills: what a
+#: size says costs nothing until the bytes are there.
 _FIRST_BUFFER_BYTES = 16 << 20
 _RECEIVE_BUFFER_BYTES = 4 << 20
 #: Pieces per sendmsg; the kernel takes at most IOV_MAX (1024).
@@ -38,6 +39,7 @@ class _Expected(NamedTuple):
     correlation_id: int
     deadline: float
     on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
+    asked_bytes: int
 
 
 class Connection:
@@ -65,7 +67,7 @@ class Connection:
         self._size = bytearray(SIZE.size)
         self._incoming = memoryview(self._size)  # what is being filled: a size, then a body
         self._filled = 0
-        self._body: bytearray | None = None
+        self._body: Body | None = None
         self._missing = 0  # bytes of the body that `_body` has no room for yet
         self._socket = _connect(host, port, connect_timeout)
         try:
@@ -84,11 +86,18 @@ class Connection:
         version: int,
         body: Sequence[Piece],
         on_answer: Callable[[memoryview], None],
+        *,
+        asked_bytes: int = _FIRST_BUFFER_BYTES,
+        broker_waits: float = 0.0,
     ) -> None:
-        """Queue a hand-built request and write as much as the socket takes; `pump` writes the rest."""
+        """Queue a hand-built request and write as much as the socket takes; `pump` writes the rest.
+
+        `asked_bytes`: how large the answer may be by our own wish; `broker_waits`: for how many seconds
+        the broker was asked to wait before it answers.
+        """
         self._correlation_id += 1
         pieces = frame(api_key, version, self._correlation_id, self.client_id, body)
-        self._expect(on_answer)
+        self._expect(on_answer, asked_bytes=asked_bytes, broker_waits=broker_waits)
         self._outgoing.extend(memoryview(piece) for piece in pieces)
         self._write()
 
@@ -166,15 +175,7 @@ class Connection:
 
     def _advance(self) -> None:
         if self._body is None:
-            (size,) = SIZE.unpack(self._size)
-            if not 4 <= size <= MAX_FRAME_BYTES or not self._expected:
-                raise NotKafka(
-                    f"{self.address}: expected Kafka's protocol, but "
-                    f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
-                )
-            self._body = bytearray(min(size, _FIRST_BUFFER_BYTES))
-            self._missing = size - len(self._body)
-            self._incoming = memoryview(self._body)
+            self._begin_body()
             return
         body, self._body = self._incoming, None
         self._incoming = memoryview(self._size)
@@ -188,6 +189,18 @@ class Connection:
         if expected.on_answer is not None:
             expected.on_answer(body)
 
+    def _begin_body(self) -> None:
+        (size,) = SIZE.unpack(self._size)
+        asked = self._expected[0].asked_bytes if self._expected else 0
+        if not 4 <= size <= max(MAX_FRAME_BYTES, asked) or not self._expected:
+            raise NotKafka(
+                f"{self.address}: expected Kafka's protocol, but "
+                f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
+            )
+        self._body = Body(min(size, asked))
+        self._missing = size - len(self._body)
+        self._incoming = memoryview(self._body)
+
     def _grow(self) -> None:
         assert self._body is not None
         more = min(self._missing, len(self._body))
@@ -197,11 +210,16 @@ class Connection:
         self._incoming = memoryview(self._body)
 
     def _expect(
-        self, on_answer: Callable[[memoryview], None], *, whole_frame: bool = False
+        self,
+        on_answer: Callable[[memoryview], None],
+        *,
+        whole_frame: bool = False,
+        asked_bytes: int = _FIRST_BUFFER_BYTES,
+        broker_waits: float = 0.0,
     ) -> None:
         deliver = on_answer if whole_frame else lambda body: on_answer(body[4:])
-        deadline = time.monotonic() + self.timeout
-        self._expected.append(_Expected(self._correlation_id, deadline, deliver))
+        deadline = time.monotonic() + self.timeout + broker_waits
+        self._expected.append(_Expected(self._correlation_id, deadline, deliver, asked_bytes))
 
     def _write(self) -> None:
         outgoing = self._outgoing

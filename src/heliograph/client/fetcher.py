@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.client.connection import Connection
+from heliograph.client.held_memory import HeldMemory
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 #: A partition that answered with an error is left alone for this long, so that errors are no busy loop.
 _PENALTY_SECONDS = 0.2
+#: Of an answer, beside records: about 100 bytes for each partition.
+_ANSWER_OVERHEAD = 1 << 20
 
 
 @dataclass(slots=True)
@@ -39,11 +42,14 @@ class _Session:
 class Fetcher:
     """Fetches what `positions` names. Its owner moves the positions; the fetcher never does.
 
-    `on_records` gets a partition's answer (records or an error code), `on_nothing`, if anybody wants to know,
-    the partitions of a fetch that found no record anywhere within the time it may wait. Both hear only of
-    partitions that still stand where the fetch was sent. `on_leaders` hears of every new leader's epoch
-    before anything is fetched from it: its log may not be the one that was read so far, and the owner may
-    take the position away.
+    `on_records` gets a partition's answer (records or an error code; that there is no leader is one, too),
+    `on_nothing`, if anybody wants to know, the partitions of a fetch that found no record anywhere within the
+    time it may wait. Both hear only of partitions that still stand where the fetch was sent. `on_leaders`
+    hears of every new leader's epoch before anything is fetched from it: its log may not be the one that was
+    read so far, and the owner may take the position away.
+
+    With a `round_bytes`, all brokers together are asked for no more than that at a time, each for as much
+    as it leads of the partitions. `held` is what answers take in memory.
     """
 
     def __init__(
@@ -55,11 +61,15 @@ class Fetcher:
         on_records: Callable[[FetchedPartition], None],
         on_nothing: Callable[[list[TopicPartition]], None] | None,
         on_leaders: Callable[[Mapping[TopicPartition, int]], None] = lambda _: None,
+        round_bytes: int | None = None,
     ) -> None:
         self.cluster = cluster
+        self.held = HeldMemory()
+        self.fetched_bytes = 0  # of records, in all
         self.positions: dict[TopicPartition, int] = {}
         self._isolation_level = isolation_level
         self._limits = limits
+        self._round_bytes = round_bytes
         self._on_records = on_records
         self._on_nothing = on_nothing
         self._on_leaders = on_leaders
@@ -138,8 +148,13 @@ class Fetcher:
             return
         self._refreshed = now
         self.cluster.refresh({partition.topic for partition in self.positions})
-        self._stale = any(p not in self.cluster.metadata.leaders for p in self.positions)
-        gone = set(self._sessions) - set(self.cluster.metadata.nodes)
+        metadata = self.cluster.metadata
+        leaderless = [p for p in self.positions if p not in metadata.leaders]
+        self._stale = bool(leaderless)
+        for partition in leaderless:
+            code, nothing = metadata.why_leaderless(partition), memoryview(b"")
+            self._on_records(FetchedPartition(*partition, code, -1, -1, -1, [], nothing))
+        gone = set(self._sessions) - set(metadata.nodes)
         for node in gone:
             del self._sessions[node]
         self._compare_epochs()
@@ -159,8 +174,9 @@ class Fetcher:
 
     def _send(self, node: int, session: _Session, wanted: dict[TopicPartition, int]) -> None:
         changed, forgotten = _differences(session.sent, wanted)
+        limits = self._limits_for(len(wanted))
         body = fetch.encode_request(
-            limits=self._limits,
+            limits=limits,
             isolation_level=self._isolation_level.wire,
             session=(session.id, session.epoch),
             offsets=changed,
@@ -173,7 +189,12 @@ class Fetcher:
                 "Fetch", fetch.API_KEY, range(fetch.VERSION, 12), connection.versions
             )
             connection.send(
-                fetch.API_KEY, fetch.VERSION, [body], lambda answer: self._answered(node, answer)
+                fetch.API_KEY,
+                fetch.VERSION,
+                [body],
+                lambda answer: self._answered(node, answer),
+                asked_bytes=limits.max_bytes + _ANSWER_OVERHEAD,
+                broker_waits=limits.max_wait_ms / 1000,
             )
         except ClientError as e:
             self._lost(node, e)
@@ -181,7 +202,17 @@ class Fetcher:
             session.sent = wanted
             session.connection = connection
 
+    def _limits_for(self, partitions: int) -> FetchLimits:
+        if self._round_bytes is None:
+            return self._limits
+        share = max(self._round_bytes * partitions // max(len(self.positions), 1), 1)
+        return self._limits._replace(
+            max_bytes=min(self._limits.max_bytes, share),
+            partition_max_bytes=min(self._limits.partition_max_bytes, share),
+        )
+
     def _answered(self, node: int, body: memoryview) -> None:
+        self.held.watch(body)
         session = self._sessions[node]
         session.connection = None
         response = fetch.decode_response(body)
@@ -203,6 +234,7 @@ class Fetcher:
             if answer.error:
                 self._penalise(key, answer.error)
             nothing = nothing and not answer.error and not answer.records
+            self.fetched_bytes += len(answer.records)
             # An answer to a position that its owner has left meanwhile (it went back to what the
             # target has, say) would leave out the records in between.
             if key in asked and asked[key] == self.positions.get(key):

@@ -30,9 +30,9 @@ from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
 from heliograph.client.admin import init_producer_id
-from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
+from heliograph.client.lanes import Lane, Outgoing
 from heliograph.client.transactions import FENCING, Transaction, fenced
 from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
 from heliograph.model import ProducerIdentity, TopicPartition
@@ -42,7 +42,8 @@ from heliograph.wire import messages, produce
 log = logging.getLogger(__name__)
 
 MAX_IN_FLIGHT = 5
-_REQUEST_BYTES = 1 << 20
+#: Java's default of max.request.size.
+REQUEST_BYTES = 1 << 20
 _TIMEOUT_MS = 30_000
 #: Leaders are asked for at most this often, however many lanes wait for theirs.
 _REFRESH_SECONDS = 0.1
@@ -55,59 +56,6 @@ _CONCURRENT_TRANSACTIONS = 51
 #: The broker does not know our sequence any more: OUT_OF_ORDER_SEQUENCE_NUMBER,
 #: INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, PRODUCER_FENCED.
 IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
-
-
-@dataclass(slots=True, eq=False)
-class Outgoing:
-    """A batch on its way to the target. `next_offset` is the upstream offset that follows it.
-
-    `runs` are the upstream offsets of its records, as (first, number); None: all in one run.
-    """
-
-    data: memoryview
-    record_count: int
-    first_offset: int
-    next_offset: int
-    runs: tuple[tuple[int, int], ...] | None = None
-    sequence: int | None = None
-    order: int = 0
-    size: int = 0
-
-
-@dataclass(slots=True, eq=False)
-class Lane:
-    """What is queued and under way for one target partition."""
-
-    partition: TopicPartition
-    queue: deque[Outgoing] = field(default_factory=deque)
-    failed: list[Outgoing] = field(default_factory=list)
-    in_flight: int = 0
-    node: int | None = None  # where it is under way: nothing goes elsewhere before that is answered
-    scheduled: bool = False
-    appended: int = 0
-    next_sequence: int = 0
-    identity: ProducerIdentity | None = None  # its own; None: the one that lanes share
-    introduced: bool = False  # whether the broker has appended a batch of our present producer id
-    retry_at: float | None = None
-    refusal: BrokerError | None = None
-    trouble: ClientError | None = None  # why it last had to wait
-    backoff: Backoff = field(default_factory=Backoff)
-
-    @property
-    def troubled(self) -> bool:
-        return self.retry_at is not None or self.refusal is not None
-
-    @property
-    def unsettled(self) -> bool:
-        return bool(
-            self.in_flight
-            or any(batch.sequence is not None for batch in self.failed)
-            or (self.queue and self.queue[0].sequence is not None)
-        )
-
-    @property
-    def may_send(self) -> bool:
-        return bool(self.queue) and not self.troubled and (self.introduced or not self.in_flight)
 
 
 @dataclass(slots=True, eq=False)
@@ -132,10 +80,12 @@ class Producer:
         on_refused: Callable[[TopicPartition, BrokerError], None],
         on_retry: Callable[[TopicPartition, ClientError], None],
         transaction: Transaction | None = None,
+        request_bytes: int = REQUEST_BYTES,
     ) -> None:
         self.cluster = cluster
         self.topics = frozenset(topics)
-        self.buffered_bytes = 0
+        self.buffered_bytes = 0  # of all that is queued or under way, by weight
+        self._request_bytes = request_bytes
         self._on_ack = on_ack
         self._on_refused = on_refused
         self._on_retry = on_retry
@@ -158,7 +108,7 @@ class Producer:
 
     def append(self, partition: TopicPartition, batch: Outgoing) -> None:
         lane = self._lane(partition)
-        self.buffered_bytes += len(batch.data)
+        self.buffered_bytes += batch.weight
         lane.appended += 1
         batch.order = lane.appended
         batch.size = len(batch.data)
@@ -203,7 +153,7 @@ class Producer:
         for lane in (lane for key, lane in self._lanes.items() if key in partitions):
             for batch in lane.queue:
                 if batch.sequence is None:
-                    self.buffered_bytes -= len(batch.data)
+                    self.buffered_bytes -= batch.weight
             lane.queue = deque(batch for batch in lane.queue if batch.sequence is not None)
         self._schedule_all()
 
@@ -277,6 +227,23 @@ class Producer:
             self._unschedule(lane)
             self._failed(lane, lane.queue.popleft(), error)
 
+    # ── room ────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def stuck_bytes(self) -> int:
+        """What partitions that wait to be tried again hold of `buffered_bytes`."""
+        return sum(b.weight for lane in self._waiting for b in (*lane.failed, *lane.queue))
+
+    def release(self, partition: TopicPartition) -> tuple[list[Outgoing], float | None]:
+        """Drop what was never sent to a partition that waits to be tried again, and say when it will be."""
+        lane = self._lanes.get(partition)
+        if lane is None or lane.retry_at is None:
+            return [], None
+        dropped = [batch for batch in lane.queue if batch.sequence is None]
+        lane.queue = deque(batch for batch in lane.queue if batch.sequence is not None)
+        self.buffered_bytes -= sum(batch.weight for batch in dropped)
+        return dropped, lane.retry_at
+
     # ── sending ──────────────────────────────────────────────────────────────────────────────
 
     def _schedule(self, lane: Lane) -> None:
@@ -286,7 +253,8 @@ class Producer:
             return
         leader = self.cluster.metadata.leaders.get(lane.partition)
         if leader is None:
-            self._retry(lane, messages.broker_error(5, f"target {lane.partition}"))
+            code = self.cluster.metadata.why_leaderless(lane.partition)
+            self._retry(lane, messages.broker_error(code, f"target {lane.partition}"))
         elif not lane.in_flight or lane.node == leader:
             lane.scheduled, lane.node = True, leader
             self._ready.setdefault(leader, deque()).append(lane)
@@ -328,7 +296,7 @@ class Producer:
         for _ in range(len(ready)):
             lane = ready[0]
             batch = lane.queue[0]
-            if taken and size + len(batch.data) > _REQUEST_BYTES:
+            if taken and size + len(batch.data) > self._request_bytes:
                 break
             ready.popleft()
             lane.scheduled = False
@@ -382,13 +350,14 @@ class Producer:
                 f"target {lane.partition}: source offset {batch.first_offset} was accepted although what "
                 f"stands before it was refused ({lane.refusal}); going back to the stored offsets"
             )
-        self.buffered_bytes -= len(batch.data)
+        self.buffered_bytes -= batch.weight
         lane.backoff.reset()
         lane.introduced = True
         self._schedule(lane)
         self._on_ack(lane.partition, batch, base_offset)
 
     def _failed(self, lane: Lane, batch: Outgoing, error: ClientError) -> None:
+        batch.detach()
         lane.failed.append(batch)
         if not lane.troubled:  # what follows a failed batch fails too, out of sequence
             self._unschedule(lane)
@@ -437,7 +406,7 @@ class Producer:
         assert refusal is not None
         lane.next_sequence = lane.failed[0].sequence or 0
         for batch in (*lane.failed, *lane.queue):
-            self.buffered_bytes -= len(batch.data)
+            self.buffered_bytes -= batch.weight
         lane.failed.clear()
         lane.queue.clear()
         self._on_refused(lane.partition, refusal)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from heliograph.client.cluster import ClusterClient
+from heliograph.client.lanes import Outgoing
 from heliograph.client.poller import wait
-from heliograph.client.producer import Outgoing, Producer
+from heliograph.client.producer import Producer
 from heliograph.errors import BrokerError, ClientError, ConnectionLost
 from heliograph.model import TopicPartition
 from heliograph.records.decode import Record

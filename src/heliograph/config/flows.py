@@ -21,6 +21,7 @@ from heliograph.config.mirror_config import (
     FlowConfig,
     Heartbeats,
     InternalTopic,
+    Limits,
     OffsetSyncs,
 )
 from heliograph.config.options import Scope
@@ -112,6 +113,8 @@ class Pair:
                 isolation_level=isolation_level,
                 warnings=self.warnings,
             ).read(),
+            limits=self._limits(connector, consumer),
+            quarantine=self._quarantine(connector),
         )
 
     def heartbeats(self) -> Heartbeats | None:
@@ -131,6 +134,29 @@ class Pair:
                 replication_factor=connector.number("heartbeats.topic.replication.factor"),
             ),
             offsets_topic=self._offsets_topic(),
+        )
+
+    def _limits(self, connector: Effective, consumer: Effective) -> Limits:
+        settings = self.layers.target_producer(self.source, self.target)
+        producer = self._effective(settings, Scope.PRODUCER)
+        return Limits(
+            fetch_max_bytes=consumer.number("fetch.max.bytes"),
+            partition_fetch_bytes=consumer.number("max.partition.fetch.bytes"),
+            fetch_min_bytes=consumer.number("fetch.min.bytes"),
+            fetch_max_wait_ms=consumer.number("fetch.max.wait.ms"),
+            buffer_memory=producer.number("buffer.memory"),
+            request_bytes=producer.number("max.request.size"),
+            bytes_per_second=connector.number("throttle.bytes.per.second"),
+        )
+
+    def _quarantine(self, connector: Effective) -> InternalTopic | None:
+        """The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it."""
+        if connector.text("oversize.record.policy") == "fail":
+            return None
+        return InternalTopic(
+            name=connector.text("quarantine.topic") or f"mm2-quarantine.{self.source}.internal",
+            partitions=1,
+            replication_factor=connector.number("quarantine.topic.replication.factor"),
         )
 
     def _offset_syncs(self, connector: Effective, policy: ReplicationPolicy) -> OffsetSyncs | None:

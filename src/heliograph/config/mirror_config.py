@@ -43,6 +43,20 @@ class ConfigSync:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a task of a flow may take at a time (docs/limits.md). `bytes_per_second` is for all tasks of
+    the flow together, 0 for no limit."""
+
+    fetch_max_bytes: int
+    partition_fetch_bytes: int
+    fetch_min_bytes: int
+    fetch_max_wait_ms: int
+    buffer_memory: int
+    request_bytes: int
+    bytes_per_second: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetSyncs:
     """What Java readers translate by: at most `lag_max` records between two syncs of a partition."""
 
@@ -152,6 +166,10 @@ class FlowConfig:
     offset_syncs: OffsetSyncs | None
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
+    limits: Limits
+    quarantine: (
+        InternalTopic | None
+    )  # of records too large for the target; None: they stop a partition
 
     @property
     def policy(self) -> ReplicationPolicy:

@@ -49,7 +49,8 @@ class _Reading:
         pairs = [self._pair(s, t) for s in aliases for t in targets if s != t]
         enabled = [pair for pair in pairs if pair.is_enabled()]
         own = [pair.name for pair in pairs if pair.has_own_classes()]
-        placer = Placer(aliases, [pair.source for pair in enabled], own)
+        sources, sinks = [pair.source for pair in enabled], [pair.target for pair in enabled]
+        placer = Placer(aliases, sources, sinks, own)
         placements = [placer.place(key) for key in self._file.properties]
         self._problems += alias_problems(self._file, placements, aliases)
         self._problems += value_problems(self._file, placements)

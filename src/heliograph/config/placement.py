@@ -86,14 +86,19 @@ _RIGHT_PLACES = {
 
 
 class Placer:
-    """Places keys, given the declared aliases, those that are sources of enabled flows, and the
-    flows with classes of the user's, which may read settings of their own."""
+    """Places keys, given the declared aliases, those that are sources and targets of enabled flows,
+    and the flows with classes of the user's, which may read settings of their own."""
 
     def __init__(
-        self, aliases: Sequence[str], sources: Sequence[str] = (), own_classes: Sequence[str] = ()
+        self,
+        aliases: Sequence[str],
+        sources: Sequence[str] = (),
+        targets: Sequence[str] = (),
+        own_classes: Sequence[str] = (),
     ) -> None:
         self._aliases = sorted(aliases, key=len, reverse=True)  # us.east before us
         self._sources = frozenset(sources)
+        self._targets = frozenset(targets)
         self._own_classes = frozenset(own_classes)
         self._pairs = [(s, t) for s in self._aliases for t in self._aliases if s != t]
         self._examples = (aliases[0], aliases[1]) if len(aliases) >= 2 else ("A", "B")
@@ -149,6 +154,8 @@ class Placer:
             return placed
         if match["kind"] == Scope.CONSUMER and alias not in self._sources:
             return replace(placed, remark=f"has no effect: no flow from {alias} is enabled")
+        if match["kind"] == Scope.PRODUCER and alias not in self._targets:
+            return replace(placed, remark=f"has no effect: no flow to {alias} is enabled")
         return placed
 
     def _at_top(self, key: str) -> Placement:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 
 from heliograph.config.client_options import CLIENT_NAMES
-from heliograph.config.options import SECTIONS, Option, Scope, Support
+from heliograph.config.options import OPTIONS, SECTIONS, Option, Scope, Support
 
 _PLACES = {
     Scope.TOP: "`x`",
@@ -49,6 +49,9 @@ config.providers = file
 config.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider
 A.bootstrap.servers = ${file:/etc/mm2/access.properties:BROKERS}
 ```
+""",
+    "Producers": """\
+What these and the consumers' settings bound, in a formula: [limits](limits.md).
 """,
     "Flows": """\
 A flow mirrors records if it is enabled. Heartbeats are written for every pair of clusters, whether
@@ -116,7 +119,8 @@ def _client_names() -> Iterator[str]:
     yield "Known by name, so that a misspelt one is noticed, and without effect in this version."
     yield ""
     for scope in (Scope.CONSUMER, Scope.PRODUCER, Scope.ADMIN):
-        names = ", ".join(f"`{name}`" for name in sorted(CLIENT_NAMES[scope]))
+        others = sorted(name for name in CLIENT_NAMES[scope] if (scope, name) not in OPTIONS)
+        names = ", ".join(f"`{name}`" for name in others)
         yield f"- `A.{scope}.x`: {names}"
     yield ""
 

@@ -90,7 +90,8 @@ def broker_properties(
     for listener in listeners:
         properties |= listener.properties()
     properties |= settings
-    if properties.get("authorizer.class.name"):
+    # An empty list is meant: brokers need no super user where everything is allowed that no ACL denies.
+    if properties.get("authorizer.class.name") and properties.get("super.users") != "":
         properties["super.users"] = _with_anonymous(properties.get("super.users", ""))
     return properties
 

@@ -106,6 +106,7 @@ def judge_partition(
         copied_seconds_ago=max(now_ms - copied, 0) / 1000 if copied >= 0 else None,
         state=_partition_state(service, status),
         error=status.error if status is not None else None,
+        throttled=status is not None and status.throttled and service.state is ServiceState.RUNNING,
     )
 
 

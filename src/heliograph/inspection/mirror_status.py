@@ -41,6 +41,7 @@ class PartitionView:
     `position` is the next upstream offset to be mirrored. `lag_records` counts offsets from there to the
     source's end, so also those of transaction markers and of records that compaction took.
     `lag_seconds` is the age of the oldest record that is not mirrored yet, 0 if there is none.
+    `throttled`: `throttle.bytes.per.second` holds its task back.
     """
 
     topic: str
@@ -56,6 +57,7 @@ class PartitionView:
     copied_seconds_ago: float | None
     state: str
     error: str | None
+    throttled: bool = False
 
     @property
     def failed(self) -> bool:

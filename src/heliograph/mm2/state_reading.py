@@ -35,6 +35,7 @@ _OFFSETS = 1 << 62
 _NUMBERS = frozenset(
     {"position", "source_end", "copied_ms", "at_ms", "since_ms", "gaps", "unmirrored"}
 )
+_FLAGS = frozenset({"throttled"})
 _LISTS = frozenset({"topics", "topics_exclude", "refused"})
 _NULLABLE = frozenset({"error", "source_id", "target_id"})
 _NESTED = frozenset({"mark", "origin", "last", "failure"})  # looked at by who reads them
@@ -136,7 +137,7 @@ def _typed(name: str, found: Any) -> Any:
     """Law: nothing gets into a status that those who show or compare it do not expect there."""
     if name in _NUMBERS:
         return _number(found)
-    if name in _NESTED:
+    if name in _NESTED or (name in _FLAGS and isinstance(found, bool)):
         return found
     if name in _LISTS:
         return tuple(_text(word) for word in found)

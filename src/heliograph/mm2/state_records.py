@@ -65,6 +65,7 @@ class PartitionStatus:
     error: str | None = None
     mark: Mark | None = None
     origin: Origin = field(default_factory=Origin)
+    throttled: bool = False
 
     def key(self) -> bytes:
         return _json(["partition", self.topic, self.partition])

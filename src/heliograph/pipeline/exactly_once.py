@@ -16,13 +16,15 @@ import time
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 
-from heliograph.client.producer import Outgoing, Producer
+from heliograph.client.lanes import Outgoing
+from heliograph.client.producer import Producer
 from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import TopicPartition
 from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.quarantine import Quarantine
 from heliograph.plan.commits import CommitPolicy
 
 log = logging.getLogger(__name__)
@@ -57,6 +59,7 @@ class Commits:
         producer: Producer,
         transaction: Transaction,
         offsets: OffsetStore,
+        quarantine: Quarantine,
         committed: Callable[[TopicPartition, Outgoing, int], None],
         voided: Callable[[str, Mapping[PartitionCopy, ClientError]], None],
     ) -> None:
@@ -69,6 +72,7 @@ class Commits:
         self._producer = producer
         self._transaction = transaction
         self._offsets = offsets
+        self._quarantine = quarantine
         self._committed = committed
         self._voided = voided
         self._policy = CommitPolicy(
@@ -109,16 +113,21 @@ class Commits:
 
     def landed(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
         """Acknowledged, not committed."""
-        if partition in self._copies:
+        if partition in self._copies or partition.topic in self._quarantine.topics:
             batch.data = _NOTHING  # the fetch that its bytes came with is not needed any more
             self._landed.append((partition, batch, base_offset))
             self._written = time.monotonic()
 
     def refused(self, partition: TopicPartition, error: BrokerError) -> None:
-        copy = self._copies.get(partition)
-        if copy is not None:
-            self._failures[copy] = error
+        self._blame(partition, error)
         self._void(str(error))
+
+    def _blame(self, partition: TopicPartition, error: ClientError) -> None:
+        """Nobody, if it is the offsets topic."""
+        if partition in self._copies:
+            self._failures[self._copies[partition]] = error
+        elif partition.topic in self._quarantine.topics:
+            self._failures |= dict.fromkeys(self._quarantine.waiting(), error)
 
     def void_unsettled(self, cause: str) -> None:
         """Abort unless the transaction is being ended already."""
@@ -185,7 +194,9 @@ class Commits:
         ends: dict[PartitionCopy, int] = {}
         counts: dict[PartitionCopy, int] = {}
         for partition, batch, _ in self._landed:
-            copy = self._copies[partition]
+            copy = self._copies.get(partition)
+            if copy is None:
+                continue  # what is in quarantine moves its partition once it is committed
             ends[copy] = batch.next_offset
             counts[copy] = counts.get(copy, 0) + 1
         for copy, count in counts.items():
@@ -247,7 +258,5 @@ class Commits:
         if opened is None or now < opened + self._transaction.timeout_seconds * _PATIENCE:
             return
         for partition, error in self._producer.troubles().items():
-            copy = self._copies.get(partition)
-            if copy is not None:
-                self._failures[copy] = error
+            self._blame(partition, error)
         self._void(f"not acknowledged within {now - opened:.0f} s")

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heliograph.client.backoff import Backoff
+from heliograph.client.lanes import Outgoing
 from heliograph.client.poller import wait
-from heliograph.client.producer import Outgoing
 from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError, ClientError, HeliographError
@@ -41,6 +41,7 @@ class ExactlyOnceLink(Link):
             producer=self._producer,
             transaction=transaction,
             offsets=self._offsets,
+            quarantine=self._quarantine,
             committed=super()._on_ack,
             voided=self._voided,
         )
@@ -98,7 +99,9 @@ class ExactlyOnceLink(Link):
 
     def _voided(self, cause: str, failures: Mapping[PartitionCopy, ClientError]) -> None:
         """All go back to what is committed; those that caused it wait for a while."""
+        self._quarantine.clear()
         for copy in self._copies.values():
+            self._room.moves(copy)
             copy.outstanding = 0
             copy.position = copy.acked
             copy.downstream = -1

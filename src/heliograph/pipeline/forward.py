@@ -7,34 +7,47 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from heliograph.client.producer import Outgoing
+from heliograph.client.lanes import Outgoing
 from heliograph.errors import CorruptRecords, HeliographError, RecordTooLarge
+from heliograph.mm2.quarantine import Oversize
 from heliograph.model import Mark
 from heliograph.pipeline.progress import PartitionCopy
-from heliograph.records.batch import PREFIX
+from heliograph.records.batch import MAGIC_AT, PREFIX
 from heliograph.records.decode import decode
+from heliograph.records.legacy import decode_legacy
 from heliograph.records.repack import repack
 from heliograph.records.select import Selected, Selection, select
 from heliograph.wire.fetch import FetchedPartition
+
+#: Records left out in one go: each takes a look at its whole batch, and other partitions wait meanwhile.
+_OVERSIZE_RUN = 20
 
 _Runs = tuple[tuple[int, int], ...]
 
 
 class Forward(NamedTuple):
     """What to produce, in order; before it, what is `there` already. With a failure, `position` is where it
-    was: the rest was not looked at. `doubtful`: what is there cannot be counted off."""
+    was: the rest was not looked at. `doubtful`: what is there cannot be counted off. `oversize` records come
+    right behind the batches, with nothing between them that the target takes."""
 
     batches: list[Outgoing]
     position: int
     failure: HeliographError | None = None
     there: Sequence[Outgoing] = ()
     doubtful: bool = False
+    oversize: Sequence[Oversize] = ()
 
 
 def forward(
-    copy: PartitionCopy, answer: FetchedPartition, *, append_time: bool, subject: str
+    copy: PartitionCopy,
+    answer: FetchedPartition,
+    *,
+    append_time: bool,
+    subject: str,
+    quarantine: bool = False,
 ) -> Forward:
-    batches: list[Outgoing] = []
+    """With `quarantine`, records that are too large for the target are left out instead of a failure."""
+    cutter = _Cutter(copy, append_time, subject, quarantine)
     failure: HeliographError | None = None
     selection = Selection([], copy.position)
     try:
@@ -45,31 +58,24 @@ def forward(
             aborted=answer.aborted,
             append_time=append_time,
         )
-        for selected in selection.batches:
-            fits = copy.max_bytes is None or len(selected.data) <= copy.max_bytes
-            if fits and not selected.repack:
-                batches.append(
-                    Outgoing(
-                        selected.data,
-                        selected.record_count,
-                        selected.first_offset,
-                        selected.next_offset,
-                    )
-                )
-            else:
-                _repack_into(batches, copy, selected, append_time, subject)
+    except CorruptRecords as e:
+        failure = CorruptRecords(f"{subject}: {e}; it is not passed on")
+    try:
+        position = cutter.take_all(selection)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
     if failure is None and selection.leader_epoch >= 0:
         copy.source_mark = Mark(selection.position, selection.leader_epoch)
-    position = copy.position if failure else selection.position
+    if failure is not None:
+        position = copy.position
     if not copy.skip:
-        return Forward(batches, position, failure)
+        return Forward(cutter.batches, position, failure, oversize=cutter.oversize)
     try:
-        there, rest = leave_out(batches, copy.skip)
-        return Forward(rest, position, failure, there, _doubtful(copy, selection, there))
+        there, rest = leave_out(cutter.batches, copy.skip)
+        doubtful = _doubtful(copy, selection._replace(position=position), there)
     except CorruptRecords as e:
         return Forward([], copy.position, e)
+    return Forward(rest, position, failure, there, doubtful, cutter.oversize)
 
 
 def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoing]) -> bool:
@@ -133,21 +139,73 @@ def _cut_runs(runs: _Runs, records: int) -> tuple[_Runs, _Runs]:
     return tuple(head), tuple(tail)
 
 
-def _repack_into(
-    batches: list[Outgoing],
-    copy: PartitionCopy,
-    selected: Selected,
-    append_time: bool,
-    subject: str,
-) -> None:
-    def pieces(end: int | None) -> Iterator[Outgoing]:
+class _Cutter:
+    """Batches as the target takes them: as they are, or repacked; and what it does not take at all."""
+
+    def __init__(
+        self, copy: PartitionCopy, append_time: bool, subject: str, quarantine: bool
+    ) -> None:
+        self.batches: list[Outgoing] = []
+        self.oversize: list[Oversize] = []
+        self._copy = copy
+        self._append_time = append_time
+        self._subject = subject
+        self._quarantine = quarantine
+
+    def take_all(self, selection: Selection) -> int:
+        """The position behind what was taken."""
+        for selected in selection.batches:
+            if not self._take(selected):
+                return self.oversize[-1].offset + 1
+        return selection.position
+
+    def _take(self, selected: Selected) -> bool:
+        """False: it has to wait until the records before it that are left out stand in quarantine."""
+        most = self._copy.max_bytes
+        if selected.repack or (most is not None and len(selected.data) > most):
+            return self._take_pieces(selected)
+        if self.oversize:
+            return False
+        self.batches.append(
+            Outgoing(
+                selected.data, selected.record_count, selected.first_offset, selected.next_offset
+            )
+        )
+        return True
+
+    def _take_pieces(self, selected: Selected) -> bool:
+        first = selected.first_offset
+        while len(self.oversize) < _OVERSIZE_RUN:
+            pieces, too_large = self._pieces_from(selected, first)
+            if pieces and self.oversize:
+                return False
+            self.batches += pieces
+            if too_large is None:
+                return True
+            if not self._quarantine:
+                raise too_large
+            self.oversize.append(self._described(selected, too_large))
+            first = too_large.offset + 1
+        return False
+
+    def _pieces_from(
+        self, selected: Selected, first: int
+    ) -> tuple[list[Outgoing], RecordTooLarge | None]:
+        """What stands before a record too large goes on."""
+        try:
+            return list(self._pieces(selected, first, self._copy.lease.end)), None
+        except RecordTooLarge as e:
+            before = self._pieces(selected, first, e.offset) if e.offset > first else ()
+            return list(before), e
+
+    def _pieces(self, selected: Selected, first: int, end: int | None) -> Iterator[Outgoing]:
         for piece in repack(
             selected.data,
-            first=selected.first_offset,
+            first=first,
             end=end,
-            append_time=append_time,
-            max_bytes=copy.max_bytes,
-            subject=subject,
+            append_time=self._append_time,
+            max_bytes=self._copy.max_bytes,
+            subject=self._subject,
         ):
             yield Outgoing(
                 memoryview(piece.data),
@@ -157,8 +215,18 @@ def _repack_into(
                 piece.runs,
             )
 
-    try:
-        batches.extend(pieces(copy.lease.end))
-    except RecordTooLarge as e:
-        batches.extend(pieces(e.offset))  # what stands before it goes on
-        raise
+    def _described(self, selected: Selected, too_large: RecordTooLarge) -> Oversize:
+        data, subject = selected.data, self._subject
+        records = (
+            decode_legacy(data, append_time=self._append_time, subject=subject)
+            if data[MAGIC_AT] < 2
+            else decode(data, subject=subject)
+        )
+        (record,) = (each for each in records if each.offset == too_large.offset)
+        return Oversize(
+            offset=record.offset,
+            timestamp=record.timestamp,
+            key=record.key,
+            size=too_large.size,
+            limit=self._copy.max_bytes or 0,
+        )

@@ -37,6 +37,8 @@ RECEIPTS = pa.schema(
         ("turn", pa.int64()),
         ("recheck", pa.bool_()),
         ("gaps", pa.string()),  # JSON
+        ("quarantined", pa.int64()),
+        ("throttled", pa.bool_()),
         ("stretches", pa.string()),  # JSON
     ]
 )
@@ -44,7 +46,7 @@ RECEIPTS_DDL = (
     "flow string, topic string, partition int, position long, records long, bytes long, "
     "source_end long, stored boolean, state string, error string, copied_ms long, "
     "foreign long, doubts long, trail string, mark string, turn long, recheck boolean, gaps string, "
-    "stretches string"
+    "quarantined long, throttled boolean, stretches string"
 )
 
 

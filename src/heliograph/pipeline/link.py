@@ -19,44 +19,38 @@ from heliograph.client.admin import topic_config
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
+from heliograph.client.lanes import Outgoing
 from heliograph.client.poller import wait
-from heliograph.client.producer import IDENTITY_ERRORS, Outgoing, Producer
+from heliograph.client.producer import IDENTITY_ERRORS, Producer
 from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.errors import (
-    BrokerError,
-    ClientError,
-)
+from heliograph.errors import BrokerError, ClientError
 from heliograph.mm2.state_records import state_topic
-from heliograph.model import (
-    Lease,
-    PartitionState,
-    Receipt,
-    Timestamps,
-    TopicPartition,
-)
+from heliograph.model import Lease, PartitionState, Receipt, Timestamps, TopicPartition
 from heliograph.pipeline.footing import Footing
 from heliograph.pipeline.forward import forward
 from heliograph.pipeline.gaps import GapWatch
 from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.quarantine import Quarantine
+from heliograph.pipeline.room import Room, fetch_limits
 from heliograph.pipeline.side_writer import SideWriter
 from heliograph.pipeline.syncs import Syncs
+from heliograph.pipeline.throttle import Throttle
 from heliograph.pipeline.trails import Trails
 from heliograph.records.batch import SEQUENCES
-from heliograph.wire.fetch import FetchedPartition, FetchLimits
+from heliograph.wire.fetch import FetchedPartition
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-#: Nothing is fetched while this much waits for the target: the bound on a link's memory, with the
-#: response that is being received on top of it.
-_BUFFER_BYTES = 16 << 20
 _TICK_SECONDS = 0.1
 #: How long the end of an epoch waits for acknowledgements and for the offsets to be stored.
 _DRAIN_SECONDS = 3.0
 #: How long it waits for what stands beside the offsets: syncs and stretches.
 _SIDE_SECONDS = 1.5
+
+_QUIET_SECONDS = 1.0
 
 _OFFSET_OUT_OF_RANGE = 1
 _MESSAGE_TOO_LARGE = 10
@@ -73,7 +67,6 @@ class Link:
         looker: ClusterClient,
         stopped: Callable[[], bool],
         patience_seconds: float = 60.0,
-        limits: FetchLimits | None = None,
         transaction: Transaction | None = None,
     ) -> None:
         self.flow = flow
@@ -88,24 +81,35 @@ class Link:
             for lease in leases
         }
         self._by_target = {copy.target: copy for copy in self._copies.values()}
+        self._quarantine = Quarantine(flow)
+        share = sum(copy.lease.share for copy in self._copies.values())
+        rate = flow.limits.bytes_per_second * share
+        self._throttle = Throttle(rate, time.monotonic(), f"flow {flow.name}")
         self._fetcher = Fetcher(
             source,
             isolation_level=flow.isolation_level,
-            limits=limits or FetchLimits(),
+            limits=fetch_limits(flow.limits),
             on_records=self._on_records,
             on_nothing=self._on_nothing if self._has_ends() else None,
             on_leaders=lambda epochs: self._gaps.on_leaders(epochs),
+            round_bytes=self._throttle.round_bytes,
         )
         self._gaps = GapWatch(
             flow, self._copies, self._fetcher, source=source, target=target, go_on=self._go_on
         )
         self._producer = Producer(
             target,
-            {copy.target.topic for copy in self._copies.values()} | {flow.offsets_topic.name},
+            {copy.target.topic for copy in self._copies.values()}
+            | {flow.offsets_topic.name}
+            | self._quarantine.topics,
             on_ack=self._on_ack,
             on_refused=self._on_refused,
             on_retry=self._on_retry,
             transaction=transaction,
+            request_bytes=flow.limits.request_bytes,
+        )
+        self._room = Room(
+            flow.limits.buffer_memory, self._fetcher, self._producer, self._quarantine
         )
         self._offsets = OffsetStore(flow, self._producer)
         self._state = SideWriter(
@@ -131,6 +135,7 @@ class Link:
             0 if outdated else flow.offset_flush_interval_ms / 1000
         )
         self._next_tick = 0.0
+        self._quiet_until = 0.0
         self._last_progress = time.monotonic()
         self._done = False
 
@@ -162,10 +167,11 @@ class Link:
         self._gaps.compare_topics()
         if self._gaps.due:
             self._reach(self._source, self._gaps.judge)
-        if self._producer.buffered_bytes < _BUFFER_BYTES:
+        rest = self._throttle.wait(self._fetcher.fetched_bytes, time.monotonic())
+        if not rest and self._room.find():
             self._reach(self._source, self._fetcher.send)
         connections = [*self._fetcher.connections(), *self._producer.connections()]
-        wait(connections, self._wait_seconds())
+        wait(connections, min(rest or _TICK_SECONDS, self._wait_seconds()))
         self._producer.pump()
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
@@ -183,7 +189,9 @@ class Link:
         self._next_tick = now + _TICK_SECONDS
         self._done = self._finished()
         self._find_footing(now)
+        throttled = self._throttle.held_back(now)
         for copy in self._copies.values():
+            copy.throttled = throttled
             due = copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding
             if due and copy not in self._unfounded:
                 self._rewind(copy)
@@ -290,6 +298,7 @@ class Link:
             answer,
             append_time=self.flow.timestamps is Timestamps.READER,
             subject=f"{self.flow.name}: {copy.source}",
+            quarantine=self._quarantine.enabled,
         )
         if found.doubtful:
             self._footing.doubt(copy, "compaction has been at it meanwhile")
@@ -298,16 +307,19 @@ class Link:
         for batch in found.there:
             at = copy.skipped(batch.next_offset, batch.record_count)
             self._syncs.landed(copy, batch, at)
-        batches, position, failure = found.batches, found.position, found.failure
-        for batch in batches:
+        for batch in found.batches:
             copy.outstanding += 1
             self._producer.append(copy.target, batch)
-        if failure is not None:
-            self._fail(copy, str(failure))
+        if found.failure is not None:
+            self._fail(copy, str(found.failure))
             return
-        copy.position = position
-        if not copy.outstanding:
-            copy.acked = copy.position
+        if found.oversize:
+            self._quarantine.hold(copy, found.oversize, found.position)
+            self._quarantine.proceed(copy, self._producer)
+        else:
+            copy.position = found.position
+            if not copy.outstanding:
+                copy.acked = copy.position
         self._resume(copy)
 
     def _on_nothing(self, partitions: Sequence[TopicPartition]) -> None:
@@ -326,7 +338,7 @@ class Link:
         if code == _OFFSET_OUT_OF_RANGE:
             self._gaps.suspect(copy, str(error))
         elif error.retriable:
-            copy.state, copy.error = PartitionState.RETRYING, str(error)
+            self._hesitate(copy, str(error))
         else:
             self._fail(copy, str(error))
 
@@ -344,9 +356,10 @@ class Link:
     def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
         copy = self._by_target.get(partition)
         if copy is None:
-            self._offsets.acknowledged(batch)
+            self._on_own_ack(partition, batch)
             return
         self._last_progress = time.monotonic()
+        self._room.moves(copy)
         copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
         assert batch.sequence is not None
         copy.sequence = (batch.sequence + batch.record_count) % SEQUENCES
@@ -358,6 +371,17 @@ class Link:
             copy.landing.land(batch.first_offset, base_offset, batch.record_count)
         else:
             self._syncs.landed(copy, batch, base_offset)
+        self._quarantine.proceed(copy, self._producer)
+        self._resume(copy)
+
+    def _on_own_ack(self, partition: TopicPartition, batch: Outgoing) -> None:
+        if partition.topic not in self._quarantine.topics:
+            self._offsets.acknowledged(batch)
+            return
+        self._last_progress = time.monotonic()
+        copy = self._quarantine.acknowledged()
+        # A successor that counts mirrored records from a trail on must not find one that was left out.
+        self._trails.write_now([copy], _SIDE_SECONDS)
         self._resume(copy)
 
     def _on_elsewhere(self, copy: PartitionCopy, base_offset: int, count: int) -> None:
@@ -376,18 +400,24 @@ class Link:
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         copy = self._by_target.get(partition)
-        if copy is None:
+        if copy is not None:
+            self._room.stalls(copy)
+            self._hesitate(copy, str(error))
+            self._fetcher.positions.pop(copy.source, None)
+        elif partition.topic in self._quarantine.topics:
+            for copy in self._quarantine.waiting():
+                self._hesitate(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
+        else:
             log.warning("flow %s: storing offsets: %s; trying again", self.flow.name, error)
-            return
-        copy.state, copy.error = PartitionState.RETRYING, str(error)
-        self._fetcher.positions.pop(copy.source, None)
 
     def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         copy = self._by_target.get(partition)
         if copy is None:
-            log.error("flow %s: offsets cannot be stored: %s", self.flow.name, error)
+            self._on_own_refused(partition, error)
             return
         copy.outstanding = 0
+        self._room.moves(copy)
+        self._quarantine.forget(copy)
         if error.code in IDENTITY_ERRORS:
             self._footing.lose(copy, f"{copy.source}: {error}")
             self._look_again(copy)
@@ -395,6 +425,13 @@ class Link:
             self._rewind(copy)
         else:
             self._fail(copy, f"{self.flow.name}: {copy.source}: {error}")
+
+    def _on_own_refused(self, partition: TopicPartition, error: BrokerError) -> None:
+        if partition.topic in self._quarantine.topics:
+            for copy in self._quarantine.refused():
+                self._fail(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
+        else:
+            log.error("flow %s: offsets cannot be stored: %s", self.flow.name, error)
 
     def _learn_max_bytes(self, copy: PartitionCopy) -> bool:
         """Whether knowing the target's limit lets us cut batches to size; false if we already did."""
@@ -429,7 +466,8 @@ class Link:
         self._syncs.moved = self._trails.moved = True
         end = copy.lease.end
         unfit = copy.state is PartitionState.FAILED or copy in self._unfounded or copy.suspected
-        if unfit or (end is not None and copy.position >= end):
+        waits = self._room.is_stalled(copy) or self._quarantine.holds(copy)
+        if unfit or waits or (end is not None and copy.position >= end):
             self._fetcher.positions.pop(copy.source, None)
         else:
             self._fetcher.positions[copy.source] = copy.position
@@ -440,9 +478,18 @@ class Link:
             self._learn_max_bytes(copy)  # somebody may have raised it: that is what we wait for
         copy.retry_at = None
         copy.position = copy.acked
+        self._room.moves(copy)
         if copy.state is PartitionState.FAILED:
             copy.state = PartitionState.RETRYING
         self._resume(copy)
+
+    def _hesitate(self, copy: PartitionCopy, error: str) -> None:
+        """Said at most once a second: a broker that goes takes a thousand partitions with it."""
+        now = time.monotonic()
+        if copy.error != error and now >= self._quiet_until:
+            self._quiet_until = now + _QUIET_SECONDS
+            log.warning("%s; trying again (others may wait, too: heliograph status)", error)
+        copy.state, copy.error = PartitionState.RETRYING, error
 
     def _fail(self, copy: PartitionCopy, error: str) -> None:
         if copy.error != error:

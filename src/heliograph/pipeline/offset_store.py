@@ -6,7 +6,8 @@ import logging
 import time
 from collections.abc import Collection, Mapping
 
-from heliograph.client.producer import Outgoing, Producer
+from heliograph.client.lanes import Outgoing
+from heliograph.client.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.mm2.offset_records import offset_batches

@@ -59,6 +59,8 @@ class PartitionCopy:
     downstream: int = -1  # where the next batch will land if nobody else writes; -1 if not known
     foreign: int = 0  # records that somebody else has written between ours
     ended: bool = False
+    quarantined: int = 0  # records that were left out
+    throttled: bool = False
     landing: Landing | None = None  # if anybody wants to know where records land
     suspected: bool = (
         False  # its log may not be the one it was: nothing is fetched until that is known
@@ -123,6 +125,13 @@ class PartitionCopy:
         self.backoff.reset()
         self.astray = 0
 
+    def pass_over(self, count: int, position: int) -> None:
+        """So many records up to `position` will never be on the target; nothing is under way."""
+        self.quarantined += count
+        self.position = self.acked = position
+        self.state, self.error = PartitionState.RUNNING, None
+        self.backoff.reset()
+
     def landed(self, base_offset: int, count: int) -> int:
         """How many records of others stand before a batch that was appended at `base_offset`."""
         others = base_offset - self.downstream if 0 <= self.downstream < base_offset else 0
@@ -154,7 +163,7 @@ class PartitionCopy:
         """Without news, the very same object as before: most of thousands of partitions have none."""
         now = (self.acked, self.records, self.source_end, self.stored, self.state, self.error,
                self.copied, self.foreign, self.doubts, self.ended, self.source_mark,
-               self.recheck)  # fmt: skip
+               self.recheck, self.quarantined, self.throttled)  # fmt: skip
         if self._told is None or self._told[0] != now:
             self._told = (now, self._receipt())
         receipt = self._told[1]
@@ -181,6 +190,8 @@ class PartitionCopy:
             mark=self.source_mark,
             turn=self.lease.lineage.turn,
             recheck=self.recheck,
+            quarantined=self.quarantined,
+            throttled=self.throttled,
         )
 
     def _take_gaps(self) -> Iterator[Gap]:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Collection
 
-from heliograph.client.producer import Outgoing
+from heliograph.client.lanes import Outgoing
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.chunks import ChunkLog
 from heliograph.mm2.landing import Landing

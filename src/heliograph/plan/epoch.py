@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heliograph.config.mirror_config import FlowConfig
@@ -54,10 +54,13 @@ def _key(lease: Lease) -> _Key:
 
 
 def _leases(view: FlowView) -> Iterator[Lease]:
+    wanted = {}
     for partition, position in sorted(view.positions.items()):
         end = view.ends.get(partition) if view.ends is not None else None
-        if view.ends is not None and (end is None or position >= end):
-            continue
+        if view.ends is None or (end is not None and position < end):
+            wanted[partition] = (position, end)
+    shares = _shares(wanted, view.loads)
+    for partition, (position, end) in wanted.items():
         trail = view.trails.get(partition)
         yield Lease(
             flow=view.flow.name,
@@ -69,7 +72,21 @@ def _leases(view: FlowView) -> Iterator[Lease]:
             stored=partition not in view.unstored,
             trail=trail,
             lineage=view.lineages.get(partition, Lineage()),
+            share=shares[partition],
         )
+
+
+def _shares(
+    partitions: Collection[TopicPartition], loads: Mapping[TopicPartition, float]
+) -> dict[TopicPartition, float]:
+    """Of what a throttled flow may read: one half as much for each, the other by load.
+
+    A task's share is the sum of its leases' and holds for the epoch: by load alone a partition that
+    wakes up would get nothing, by number alone one that has all the load would get next to nothing.
+    """
+    total = sum(loads.get(partition, 0.0) for partition in partitions)
+    each = 1 / max(len(partitions), 1)
+    return {p: (each + (loads.get(p, 0.0) / total if total else each)) / 2 for p in partitions}
 
 
 def _items(views: Sequence[FlowView], keys: Iterable[_Key]) -> list[Assignable[_Key]]:

@@ -22,7 +22,7 @@ class PlacedTopic:
 
 
 def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
-    """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints."""
+    """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints, records left out."""
     topics = [
         offsets_of(flow),
         _placed(flow.config_topic, flow.target, "config.storage"),
@@ -35,6 +35,8 @@ def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
         topics.append(_placed(syncs.topic, alias, "offset-syncs.topic"))
     if flow.checkpoints is not None:
         topics.append(checkpoints_of(flow, flow.checkpoints))
+    if flow.quarantine is not None:
+        topics.append(_placed(flow.quarantine, flow.target, "quarantine.topic"))
     return topics
 
 

@@ -66,45 +66,83 @@ def select(
     The first batch may start below `position` (a fetch returns whole batches), the last may reach past
     `end` (exclusive): both are marked for repacking. With `append_time`, batches whose reader sees the
     broker's append time are marked too. Under read_uncommitted `aborted` is empty.
+
+    A damaged batch ends the selection; at `position`, where nothing stands before it, CorruptRecords is
+    raised. So what can be had is had, and the fetch that starts at the damage says what it is.
     """
-    batches: list[Selected] = []
-    transactions = _Transactions(aborted)
-    holes, epoch = False, -1
-    behind = 0  # the last batch
-    for data in split(records):
+    walk = _Walk(position, end, aborted, append_time)
+    try:
+        for data in split(records):
+            walk.take(data)
+            if end is not None and walk.position >= end:
+                return Selection(walk.batches, end, walk.holes, walk.epoch)
+    except CorruptRecords:
+        if walk.position == position:
+            raise
+    return Selection(walk.batches, walk.position, walk.holes, walk.epoch)
+
+
+class _Walk:
+    """From batch to batch, in the order of the log."""
+
+    def __init__(
+        self,
+        position: int,
+        end: int | None,
+        aborted: Sequence[AbortedTransaction],
+        append_time: bool,
+    ) -> None:
+        self.batches: list[Selected] = []
+        self.position = position
+        self.holes = False  # since the last batch
+        self.epoch = -1
+        self._end = end
+        self._transactions = _Transactions(aborted)
+        self._append_time = append_time
+        self._behind = 0  # the last batch
+        self._without_last = (0, position, False, -1)
+
+    def take(self, data: memoryview) -> None:
         if data[MAGIC_AT] < 2:
-            selected, after = _legacy(data, position)
-            _check_order(after - 1, behind)
-            behind = after
-            holes = True  # nobody can tell: old formats do not say where a batch begins
+            selected, after = _legacy(data, self.position)
+            self._check_order(after - 1)
+            self.holes = True  # nobody can tell: old formats do not say where a batch begins
         else:
             header = read_header(data)
             check_header(header)
-            _check_order(header.base_offset, behind)
-            after = behind = header.last_offset + 1
-            if after <= position:
-                continue
-            if end is not None and header.base_offset >= end:
-                break
-            check_crc(data, header)
-            epoch = header.leader_epoch
-            holes = holes or header.base_offset > position or _thinned(header)
-            dropped = transactions.drops(data, header) or header.record_count == 0
-            selected = None if dropped else _magic2(data, header, position, end, append_time)
+            self._check_order(header.base_offset)
+            selected, after = self._magic2(data, header)
         if selected is not None:
-            batches.append(selected._replace(holes=True) if holes else selected)
-            holes = False
-        position = max(position, after)
-        if end is not None and position >= end:
-            return Selection(batches, end, holes, epoch)
-    return Selection(batches, position, holes, epoch)
+            self.batches.append(selected._replace(holes=True) if self.holes else selected)
+            self.holes = False
+        self._behind = after
+        self.position = max(self.position, after)
 
+    def _check_order(self, offset: int) -> None:
+        """Offsets stand outside the checksum, and either of two batches that are out of order may be the
+        damaged one: neither is believed."""
+        if offset < self._behind:
+            kept, self.position, self.holes, self.epoch = self._without_last
+            del self.batches[kept:]
+            raise CorruptRecords(
+                f"record batch at source offset {offset}: stands behind offset {self._behind - 1}"
+            )
+        self._without_last = (len(self.batches), self.position, self.holes, self.epoch)
 
-def _check_order(offset: int, behind: int) -> None:
-    if offset < behind:
-        raise CorruptRecords(
-            f"record batch at source offset {offset}: stands behind offset {behind - 1}"
-        )
+    def _magic2(self, data: memoryview, header: Header) -> tuple[Selected | None, int]:
+        after = header.last_offset + 1
+        if after <= self.position:
+            return None, after
+        if self._end is not None and header.base_offset >= self._end:
+            self.holes = self.holes or self._end > self.position
+            return None, self._end
+        check_crc(data, header)
+        self.epoch = header.leader_epoch
+        self.holes = self.holes or header.base_offset > self.position or _thinned(header)
+        if self._transactions.drops(data, header) or header.record_count == 0:
+            return None, after
+        selected = _magic2(data, header, self.position, self._end, self._append_time)
+        return selected, after
 
 
 def _magic2(

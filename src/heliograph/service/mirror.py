@@ -54,6 +54,7 @@ class Outcome:
     unfinished: tuple[Receipt, ...]
     unstored: tuple[Receipt, ...]
     problems: tuple[str, ...]
+    quarantined: int = 0
 
     @property
     def good(self) -> bool:
@@ -302,6 +303,9 @@ class Mirror:
                 f"flow {flow.config.name}: {problem}"
                 for flow in self._flows
                 for problem in flow.problems.values()
+            ),
+            quarantined=sum(
+                sum(self._progress.quarantined(flow.config.name).values()) for flow in self._flows
             ),
         )
 

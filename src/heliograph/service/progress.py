@@ -18,6 +18,7 @@ class PartitionView:
     settled_bytes: int = 0
     settled_foreign: int = 0
     settled_doubts: int = 0
+    settled_quarantined: int = 0
 
     @property
     def records(self) -> int:
@@ -36,6 +37,11 @@ class PartitionView:
     def doubts(self) -> int:
         """How often it went on at least once, because nobody could tell what was on the target."""
         return self.settled_doubts + self.receipt.doubts
+
+    @property
+    def quarantined(self) -> int:
+        """Records that were left out."""
+        return self.settled_quarantined + self.receipt.quarantined
 
     @property
     def lag(self) -> int | None:
@@ -87,6 +93,7 @@ class Progress:
                 view.settled_bytes += receipt.bytes
                 view.settled_foreign += receipt.foreign
                 view.settled_doubts += receipt.doubts
+                view.settled_quarantined += receipt.quarantined
                 view.receipt = _without_counters(receipt)
 
     def topics(self) -> list[TopicProgress]:
@@ -111,6 +118,12 @@ class Progress:
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.doubts]
 
+    def quarantined(self, flow: str) -> dict[TopicPartition, int]:
+        """How many records were left out, of the partitions of a flow where any was."""
+        with self._lock:
+            views = [(key[1], v) for key, v in self._partitions.items() if key[0] == flow]
+        return {partition: v.quarantined for partition, v in views if v.quarantined}
+
     def receipts(self) -> list[Receipt]:
         with self._lock:
             return [view.receipt for view in self._partitions.values()]
@@ -125,7 +138,7 @@ class Progress:
 
 
 def _without_counters(receipt: Receipt) -> Receipt:
-    return replace(receipt, records=0, bytes=0, foreign=0, doubts=0)
+    return replace(receipt, records=0, bytes=0, foreign=0, doubts=0, quarantined=0)
 
 
 def _topic(flow: str, topic: str, views: list[PartitionView]) -> TopicProgress:

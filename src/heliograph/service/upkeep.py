@@ -200,7 +200,11 @@ class Upkeep:
         """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
         if not self._await(lambda: self._flow.observed, _STATE_SECONDS):
             return {}
-        noted = {**self._shared_partitions(), **self._doubtful_partitions()}
+        noted = {
+            **self._shared_partitions(),
+            **self._doubtful_partitions(),
+            **self._left_out(),
+        }
         return {**noted, **self._write_state(RUNNING)}
 
     def _shared_partitions(self) -> Mapping[str, str]:
@@ -221,6 +225,17 @@ class Upkeep:
             f"{partition} resumed": f"{partition}: went on at least once, since nobody could tell what of it "
             "was on the target; records may stand there twice"
             for partition in self._progress.doubtful_partitions(self._config.name)
+        }
+
+    def _left_out(self) -> Mapping[str, str]:
+        """Records that are in quarantine instead of on the target, since this service started."""
+        topic = self._config.quarantine
+        if topic is None:
+            return {}
+        return {
+            f"{partition} quarantine": f"{partition}: {count:,} records are not mirrored, since the target "
+            f"does not take them; {topic.name} on {self._config.target} names each"
+            for partition, count in self._progress.quarantined(self._config.name).items()
         }
 
     def _write_state(self, state: str) -> Mapping[str, str]:

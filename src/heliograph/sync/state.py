@@ -123,4 +123,5 @@ def _partition_status(
         error=receipt.error,
         mark=receipt.mark,
         origin=origins.get(partition, Origin()),
+        throttled=receipt.throttled,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from mirroring import Flow, mirror_once
-from reading import offsets, read_all
+from reading import offsets, read_all, topics_of
 from waiting import eventually
 from writing import New, create_topics, numbered, write
 
@@ -262,6 +262,51 @@ def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: 
 
     assert seconds < 5
     assert process.returncode == 0
+
+
+# ── a configuration that changes from one run to the next ────────────────────────────────────
+
+
+def test_nothing_is_written_under_an_old_configuration_after_a_restart_with_a_new_one(
+    flow: Flow, tmp_path: Path
+) -> None:
+    """MM2 4.3.1, restarted with another separator, ran its tasks with the old one first."""
+    topic = flow.create()
+    write(flow.source, topic, *(numbered(range(n, n + 10)) for n in range(0, 3000, 10)))
+    slow = {"throttle_bytes_per_second": "20000"}  # so that a run ends in the middle of its work
+    first, second, third = (f"{flow.alias}{separator}{topic}" for separator in (".", "-", "--"))
+    often = {"b.offset.flush.interval.ms": "200"}
+
+    with flow.running(often, **slow):
+        wait_for_length(flow, first, 100)
+    stopped_at = offsets(flow.target, first)[1]
+    changed = {"replication.policy.separator": "-"} | often
+    path = properties_file(tmp_path, flow.properties(**slow) | changed)
+    with subprocess.Popen(command(path), stderr=subprocess.DEVNULL) as process:
+        wait_for_length(flow, second, 100)
+        process.kill()
+    with flow.running({"replication.policy.separator": "--"}) as mirror:
+        eventually(lambda: topics_of(flow.target), lambda found: third in found)
+        killed_at = offsets(flow.target, second)[1]
+        eventually(lambda: mirror.receipt(topic), lambda r: r is not None and r.position == 3000)
+
+    there = [read_all(flow.target, name)[0] for name in (first, second, third)]
+    found = [[record.value for record in records] for records in there]
+    assert [len(values) for values in found[:2]] == [stopped_at, killed_at], "old topics have grown"
+    expected = [b"value %d" % number for number in range(3000)]
+    assert found[0] == expected[:stopped_at]
+    assert found[1] == expected[stopped_at : stopped_at + killed_at]
+    # After a kill the stored offset is a lower bound: nothing is left out between the two.
+    assert found[2] == expected[-len(found[2]) :]
+    assert len(found[2]) >= 3000 - stopped_at - killed_at
+
+
+def wait_for_length(flow: Flow, topic: str, records: int) -> None:
+    eventually(
+        lambda: offsets(flow.target, topic)[1] if topic in topics_of(flow.target) else 0,
+        lambda found: found >= records,
+        within=60,
+    )
 
 
 def wait_for_mirror(

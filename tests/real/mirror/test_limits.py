@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from kafka.protocol.admin import AlterClientQuotasRequest
 from mirroring import Flow, mirror_once
+from quotas import set_client_quota
 from reading import offsets, read_all
 from waiting import eventually
 from writing import New, Writer, create_topics, numbered, set_topic_config, write
 
-from heliograph.client.cluster import ClusterClient
 from heliograph.model import PartitionState
 
 #: The target's limits are its own; otherwise the source's settings would replace them first.
@@ -141,28 +140,10 @@ def test_a_source_that_throttles_its_readers_is_copied_to_the_end(flow: Flow) ->
             numbered(range(start, start + 100), padding=5000)
             + numbered(range(start, start + 100), partition=1, padding=5000)
         )
-    set_client_quota(flow, f"{flow.name}|MirrorSourceConnector", bytes_per_second=700_000)
+    client_id = f"{flow.name}|MirrorSourceConnector"
+    set_client_quota(flow.source, client_id, "consumer_byte_rate", 700_000)
 
     outcome = flow.mirror_once()
 
     assert outcome.records == 1600
     assert flow.assert_mirrored(topic) == 1600
-
-
-def set_client_quota(flow: Flow, client_id: str, *, bytes_per_second: float) -> None:
-    entry = AlterClientQuotasRequest.EntryData
-    request = AlterClientQuotasRequest(
-        entries=[
-            entry(
-                entity=[entry.EntityData(entity_type="client-id", entity_name=client_id)],
-                ops=[entry.OpData(key="consumer_byte_rate", value=bytes_per_second, remove=False)],
-            )
-        ],
-        validate_only=False,
-    )
-    client = ClusterClient(flow.config().cluster(flow.alias), client_id="quota")
-    try:
-        (answer,) = client.call_any(request).entries
-        assert answer.error_code == 0, answer
-    finally:
-        client.close()

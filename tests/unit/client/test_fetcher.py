@@ -31,6 +31,7 @@ class Line:
         version: int,
         body: Sequence[bytes],
         on_answer: Callable[[memoryview], None],
+        **_: float,
     ) -> None:
         self.asked.append((memoryview(b"".join(body)), on_answer))
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from heliograph.client.cluster import ClusterClient, Metadata
-from heliograph.client.producer import Outgoing, Producer
+from heliograph.client.lanes import Outgoing
+from heliograph.client.producer import Producer
 from heliograph.errors import ClientError, MalformedResponse
 from heliograph.model import ClusterConfig, ProducerIdentity, TopicPartition
 from heliograph.wire import produce
@@ -35,7 +36,7 @@ def test_abandoning_data_leaves_offsets_that_were_queued_with_it() -> None:
 
     producer.abandon({DATA})
 
-    assert producer.buffered_bytes == 30
+    assert producer.buffered_bytes == batch(30).weight
     assert not producer.idle
 
 
@@ -91,5 +92,30 @@ def test_what_a_malformed_answer_leaves_open_is_sent_again(
     producer.pump()
 
     assert [type(error) for error in retried] == [MalformedResponse]
-    assert producer.buffered_bytes == 100
+    assert producer.buffered_bytes == batch(100).weight
     assert not producer.connections()
+
+
+def test_a_partition_without_a_leader_gives_back_what_was_not_sent() -> None:
+    cluster = ClusterClient(ClusterConfig(alias="b", bootstrap_servers=()), client_id="test")
+    cluster.metadata = Metadata(errors={"a.orders": 29})
+    told: list[str] = []
+    producer = Producer(
+        cluster,
+        ["a.orders"],
+        on_ack=lambda partition, batch, offset: None,
+        on_refused=lambda partition, error: None,
+        on_retry=lambda partition, error: told.append(str(error)),
+    )
+    batches = [batch(100), batch(50)]
+    for each in batches:
+        producer.append(DATA, each)
+    assert producer.stuck_bytes == producer.buffered_bytes
+
+    dropped, retry_at = producer.release(DATA)
+
+    assert dropped == batches
+    assert retry_at is not None
+    assert producer.idle
+    assert producer.release(OFFSETS) == ([], None)
+    assert "TOPIC_AUTHORIZATION_FAILED" in told[0].upper()

@@ -7,13 +7,14 @@ from collections.abc import Callable, Container, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from heliograph.client.producer import Outgoing
+from heliograph.client.lanes import Outgoing
 from heliograph.config.mirror_config import ExactlyOnce
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import Lease, TopicPartition
 from heliograph.pipeline.exactly_once import Commits
 from heliograph.pipeline.progress import PartitionCopy
 
+QUARANTINE = TopicPartition("mm2-quarantine.a.internal", 0)
 ORDERS, REFUNDS = TopicPartition("a.orders", 0), TopicPartition("a.refunds", 0)
 
 
@@ -87,19 +88,22 @@ class Rig:
             offset_flush_interval_ms=changes.get("flush_ms", 60_000),
         )
         line: Any = self.line
+        self.quarantine: Any = SimpleNamespace(topics={QUARANTINE.topic}, waiting=list)
         self.commits = Commits(
             flow,
             self.copies,
             producer=line,
             transaction=line,
             offsets=line,
+            quarantine=self.quarantine,
             committed=self._tell,
             voided=lambda cause, failures: self.voided.append(failures),
         )
 
     def _tell(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
-        copy = self.copies[partition]
-        copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
+        if partition in self.copies:
+            copy = self.copies[partition]
+            copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
         self.told.append((partition, batch.next_offset))
 
     def write(self, partition: TopicPartition, first: int, count: int) -> Outgoing:
@@ -201,3 +205,30 @@ def test_a_transaction_that_is_not_settled_in_time_is_given_up() -> None:
     rig.line.on_its_way.clear()
 
     assert rig.step() == ["abort", "drop", "go on"]
+
+
+def test_what_is_in_quarantine_is_told_once_it_is_committed() -> None:
+    rig = Rig()
+    rig.line.send(QUARANTINE)
+    rig.acknowledge(QUARANTINE, Outgoing(memoryview(b"batch"), 1, -1, -1, size=5))
+
+    rig.step()
+    rig.line.offsets_queued = False
+    assert rig.told == []
+    rig.step()
+
+    assert rig.told == [(QUARANTINE, -1)]
+    assert rig.line.stored == {}
+
+
+def test_a_refused_quarantine_is_the_trouble_of_those_that_wait_for_it() -> None:
+    rig = Rig()
+    rig.quarantine.waiting = lambda: [rig.copies[ORDERS]]
+    rig.write(REFUNDS, 0, 10)
+    rig.line.on_its_way.clear()
+    error = BrokerError("q", 29, "TOPIC_AUTHORIZATION_FAILED", "", retriable=False)
+    rig.commits.refused(QUARANTINE, error)
+
+    rig.step()
+
+    assert rig.voided == [{rig.copies[ORDERS]: error}]

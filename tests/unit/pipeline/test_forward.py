@@ -9,7 +9,7 @@ from fastcrc import crc32
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heliograph.client.producer import Outgoing
+from heliograph.client.lanes import Outgoing
 from heliograph.errors import CorruptRecords
 from heliograph.model import Lease
 from heliograph.pipeline.forward import Forward, forward, leave_out

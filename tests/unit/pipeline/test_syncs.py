@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.client.producer import Outgoing
+from heliograph.client.lanes import Outgoing
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.config.mm2_properties import load
 from heliograph.model import ClusterConfig, Lease, PartitionState, Stretch

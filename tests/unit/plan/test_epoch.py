@@ -41,9 +41,10 @@ def leases(tasks: list[list[Lease]]) -> list[Lease]:
 def test_a_lease_says_where_to_start_and_where_to_write(flow: FlowConfig) -> None:
     tasks = plan_epoch([FlowView(flow=flow, positions=positions(7))], 1)
 
-    assert tasks == [
-        [Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=7)]
-    ]
+    lease = Lease(
+        flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=7, share=1.0
+    )
+    assert tasks == [[lease]]
 
 
 def test_a_bounded_run_leaves_out_what_is_at_its_end_or_has_none(flow: FlowConfig) -> None:
@@ -82,3 +83,14 @@ def test_two_hot_partitions_go_to_different_tasks(flow: FlowConfig) -> None:
 
     hot = [{lease.partition for lease in task} & {0, 1} for task in tasks]
     assert sorted(map(len, hot)) == [1, 1]
+
+
+def test_shares_of_a_flow_add_up_to_1_and_follow_number_and_load(flow: FlowConfig) -> None:
+    at = positions(0, 0, 0, 0)
+    loads = {TopicPartition("orders", 0): 30.0, TopicPartition("orders", 1): 10.0}
+
+    level = leases(plan_epoch([FlowView(flow=flow, positions=at)], 2))
+    loaded = leases(plan_epoch([FlowView(flow=flow, positions=at, loads=loads)], 2))
+
+    assert [lease.share for lease in level] == [0.25] * 4
+    assert [lease.share for lease in loaded] == [0.5, 0.25, 0.125, 0.125]

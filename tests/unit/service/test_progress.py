@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from heliograph.model import PartitionState, Receipt
+from dataclasses import replace
+
+from heliograph.model import PartitionState, Receipt, TopicPartition
 from heliograph.service.progress import Progress
 
 
@@ -99,3 +101,14 @@ def test_settled_receipts_keep_their_state_and_error() -> None:
     (kept,) = progress.receipts()
 
     assert (kept.state, kept.error, kept.position) == (PartitionState.FAILED, "broken", 10)
+
+
+def test_records_left_out_are_counted_over_all_epochs() -> None:
+    progress = Progress()
+    progress.begin(1)
+    progress.settle([replace(receipt(), quarantined=2), receipt(partition=1)])
+    progress.begin(2)
+    progress.update(2, [replace(receipt(), quarantined=1)])
+
+    assert progress.quarantined("a->b") == {TopicPartition("orders", 0): 3}
+    assert progress.quarantined("b->a") == {}

@@ -13,10 +13,12 @@ from heliograph.config.values import (
     LONG,
     SHORT,
     STRING,
+    at_least,
     one_of,
     positive_or_broker_default,
     positive_or_never,
     some_of,
+    topic_characters,
 )
 
 _source = partial(Option, scope=Scope.CONNECTOR)
@@ -183,6 +185,44 @@ _RECORDS = (
     ),
 )
 
+_LIMITS = (
+    _source(
+        name="oversize.record.policy",
+        type=STRING,
+        default="fail",
+        valid=one_of("fail", "quarantine"),
+        doc="What becomes of a record that is larger than the target takes (max.message.bytes): its "
+        "partition waits until the target takes more, or the record's coordinates go to the quarantine "
+        "topic and the partition goes on without it",
+        since="heliograph",
+    ),
+    _source(
+        name="quarantine.topic",
+        type=STRING,
+        valid=topic_characters,
+        doc="Topic on the target of records that were left out; mm2-quarantine.<source>.internal if not "
+        "set",
+        since="heliograph",
+    ),
+    _source(
+        name="quarantine.topic.replication.factor",
+        type=SHORT,
+        default="3",
+        valid=positive_or_broker_default,
+        doc="Replication factor of the quarantine topic; -1 for the broker's default",
+        since="heliograph",
+    ),
+    _source(
+        name="throttle.bytes.per.second",
+        type=LONG,
+        default="0",
+        valid=at_least(0),
+        doc="At most so many bytes of records per second are read for the flow, all tasks together, as "
+        "they are on the wire; 0 for no limit",
+        since="heliograph",
+    ),
+)
+
 _OFFSET_SYNCS = (
     _source(
         name="emit.offset-syncs.enabled",
@@ -214,4 +254,4 @@ _OFFSET_SYNCS = (
     ),
 )
 
-SOURCE = (*_FILTERS, *_INTERVALS, *_RECORDS, *_OFFSET_SYNCS)
+SOURCE = (*_FILTERS, *_INTERVALS, *_RECORDS, *_LIMITS, *_OFFSET_SYNCS)

@@ -1,0 +1,76 @@
+"""A flow's byte rate (`throttle.bytes.per.second`): a token bucket, and what follows for fetches."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+
+log = logging.getLogger(__name__)
+
+#: What one round of fetches asks for, in seconds of the rate: little enough to be smooth, and to be shared
+#: by all partitions (brokers let them take turns), enough to need few requests.
+_ROUND_SECONDS = 0.1
+#: What a pause may save up, in seconds of the rate.
+_BURST_SECONDS = 0.25
+#: A flow has been throttled if it had to wait within so many seconds.
+_LATELY_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenBucket:
+    """`level` bytes may be spent as of `at`. It may be overdrawn: what a broker sends is known afterwards.
+
+    Law: in any time t no more than (t + burst) * rate bytes are spent, and one overdraft on top.
+    """
+
+    rate: float
+    level: float = 0.0
+    at: float
+
+    def refilled(self, now: float) -> TokenBucket:
+        level = self.level + max(now - self.at, 0.0) * self.rate
+        return replace(self, level=min(level, self.rate * _BURST_SECONDS), at=max(now, self.at))
+
+    def spent(self, size: int, now: float) -> TokenBucket:
+        full = self.refilled(now)
+        return replace(full, level=full.level - size)
+
+    def wait(self, now: float) -> float:
+        """Seconds until something may be spent; 0 if it may be now."""
+        return max(-self.refilled(now).level / self.rate, 0.0)
+
+
+class Throttle:
+    """Of one link, whose share of the flow's rate is `rate` bytes per second; 0 for no limit."""
+
+    def __init__(self, rate: float, now: float, subject: str) -> None:
+        self._subject = subject
+        self._bucket = TokenBucket(rate=rate, at=now) if rate > 0 else None
+        self._counted = 0
+        self._waited_at: float | None = None
+
+    @property
+    def round_bytes(self) -> int | None:
+        return max(int(self._bucket.rate * _ROUND_SECONDS), 1) if self._bucket else None
+
+    def wait(self, fetched_bytes: int, now: float) -> float:
+        """Seconds until the next fetch may be sent, given how much was fetched in all."""
+        if self._bucket is None:
+            return 0.0
+        self._bucket = self._bucket.spent(fetched_bytes - self._counted, now)
+        self._counted = fetched_bytes
+        seconds = self._bucket.wait(now)
+        if seconds and self._waited_at is None:
+            log.warning(
+                "%s: throttled: throttle.bytes.per.second holds the copy back (%s bytes/s in this task; "
+                "said once per epoch)",
+                self._subject,
+                f"{self._bucket.rate:,.0f}",
+            )
+        if seconds:
+            self._waited_at = now
+        return seconds
+
+    def held_back(self, now: float) -> bool:
+        """Whether the flow would have been faster without, lately."""
+        return self._waited_at is not None and now - self._waited_at < _LATELY_SECONDS

@@ -1,0 +1,76 @@
+"""A mirror takes no more than it may: memory whatever the lag, bytes per second whatever the load."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+from linking import linked
+from mirroring import Flow
+from quotas import set_client_quota
+from reading import ends
+from waiting import eventually
+from writing import Writer, numbered
+
+MEBIBYTE = 1 << 20
+
+
+def write_lag(
+    flow: Flow, topic: str, partitions: int, batches: int, *, records: int, size: int
+) -> None:
+    writer = Writer(flow.source, topic)
+    for number in range(batches):
+        first = number * records
+        for partition in range(partitions):
+            batch = numbered(range(first, first + records), partition=partition, padding=size)
+            writer.queue(topic, batch)
+        writer.flush()
+
+
+def test_memory_is_bounded_by_configuration_whatever_the_lag(flow: Flow) -> None:
+    """docs/limits.md has the bound. The target takes a few of the 30 MB that wait."""
+    topic = flow.create(partitions=3)
+    write_lag(flow, topic, 3, 10, records=100, size=10_000)
+    set_client_quota(flow.target, flow.alias, "producer_byte_rate", 2e5)
+    small = {
+        "b.producer.buffer.memory": str(4 * MEBIBYTE),
+        f"{flow.alias}.consumer.fetch.max.bytes": str(MEBIBYTE),
+        f"{flow.alias}.consumer.max.partition.fetch.bytes": str(MEBIBYTE // 4),
+    }
+    tracemalloc.start()
+    try:
+        with linked(flow, {topic: 3}, small) as link:
+            time.sleep(2)
+            _, peak = tracemalloc.get_traced_memory()
+            copied = sum(receipt.bytes for receipt in link.receipts().values())
+    finally:
+        tracemalloc.stop()
+
+    largest_batch = MEBIBYTE
+    objects = MEBIBYTE
+    assert peak < 4 * MEBIBYTE + max(MEBIBYTE, largest_batch) + objects
+    assert 0 < copied < 20e6, "the target was to be slower than the source"
+
+
+def test_a_flow_keeps_to_its_byte_rate_and_every_partition_has_its_part(flow: Flow) -> None:
+    rate, partitions = 2_000_000, 6
+    topic = flow.create(partitions=partitions)
+    write_lag(flow, topic, partitions, 200, records=10, size=1000)
+    remote = flow.remote(topic)
+
+    with flow.running(throttle_bytes_per_second=str(rate)) as mirror:
+        before = eventually(
+            lambda: ends(flow.target, remote), lambda found: sum(found.values()) > 500
+        )
+        began = time.monotonic()
+        time.sleep(3)
+        after, seconds = ends(flow.target, remote), time.monotonic() - began
+        receipts = eventually(
+            mirror.progress.receipts, lambda found: any(r.throttled and r.records for r in found)
+        )
+
+    bytes_per_record = sum(r.bytes for r in receipts) / sum(r.records for r in receipts)
+    copied = {partition: after[partition] - before[partition] for partition in after}
+    measured = sum(copied.values()) * bytes_per_record / seconds
+    assert abs(measured - rate) < rate / 10, (measured, copied)
+    assert min(copied.values()) > 0.6 * max(copied.values()), copied
