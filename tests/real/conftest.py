@@ -46,7 +46,9 @@ def target_cluster(_clusters: tuple[Cluster, Cluster]) -> Cluster:
 @pytest.fixture(scope="session")
 def three_brokers() -> Iterator[Cluster]:
     """One cluster of three brokers; a test that stops a node starts it again."""
-    with Cluster("three", nodes=3, settings=_SETTINGS) as cluster:
+    # As brokers have it by default; the others do not let a new group wait.
+    settings = _SETTINGS | {"group.initial.rebalance.delay.ms": "3000"}
+    with Cluster("three", nodes=3, settings=settings) as cluster:
         yield cluster
 
 

@@ -24,6 +24,7 @@ T = TypeVar("T")
 _ROWS = 50
 _NAMES = 5
 _REMEDY = "--partitions shows each partition"
+_MEMBERS = {"JAVA": "a Java MirrorMaker 2 or Connect worker"}
 _GOOD = frozenset({PartitionState.RUNNING, PartitionState.DONE})
 
 
@@ -38,6 +39,8 @@ def status_blocks(status: MirrorStatus, *, everything: bool) -> list[Block]:
 
 def _flow(flow: FlowView, everything: bool) -> Iterator[Block]:
     yield f"flow {flow.name}: {service(flow)}"
+    for member in flow.members:
+        yield f"  service at {member.process}: {_MEMBERS.get(member.state, member.state)}"
     for why, parts in gathered(flow.unknown.items()):
         yield f"  NOT LOOKED AT: {', '.join(parts)}: {why}"
     for sentence, subjects in gathered(flow.problems.items()):
@@ -66,6 +69,9 @@ def service(flow: FlowView) -> str:
     words = f"{state.lower() if state is ServiceState.UNKNOWN else state} ({detail})"
     if any(partition.throttled for partition in flow.partitions):
         words += ", throttled (throttle.bytes.per.second)"
+    restarts = flow.service.restarts
+    if restarts:
+        words += f", copy restarted {restarts:,} times" if restarts > 1 else ", copy restarted once"
     return f"{words}, {failed:,} partitions FAILED" if failed else words
 
 

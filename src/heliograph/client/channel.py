@@ -1,8 +1,12 @@
 """The line between the driver and its tasks: receipts and logs one way, "end this epoch" the other.
 
-JSON lines over TCP, as Spark's own executors talk to their driver: what can run a task can reach it. A
-task whose driver is gone reads the end of the stream and stops, so no task outlives its service. The
-first line a task sends carries a token that only this service's tasks know.
+    task   ──►  {"token":…,"epoch":7}  {"receipts":[…]}  {"level":30,"message":…}  {"done":true}
+    driver ──►  alive  |  end  |  end us->eu
+
+Lines over TCP, as Spark's own executors talk to their driver: what can run a task can reach it. A task whose
+driver is gone reads the end of the stream and stops, and so does one that has not heard of it for some
+seconds: no task outlives its service, nor copies on while another service takes over. The driver is
+told of a task that is gone without a word. The first line carries a token that only our tasks know.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import logging
 import select
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields as fields_of
@@ -30,6 +35,10 @@ _MAX_LINE = 16 << 20
 _MAX_LOG = 4096
 #: For the line with the token: anybody may connect, and each has a thread until then.
 _HELLO_SECONDS = 10.0
+_ALIVE_SECONDS = 1.0
+#: No longer than the session of the driver's membership (`client/membership.py`).
+SILENT_SECONDS = 6.0
+_WAIT_SECONDS = 0.05
 #: Not the trail: what an epoch leaves behind comes with its result.
 _NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
@@ -44,10 +53,14 @@ class _ToDriver(logging.Handler):
 
 
 class TaskChannel:
-    """A task's end. Receipts are sent when they changed; `ended` is true once the epoch is over."""
+    """A task's end. Receipts are sent when they changed; `ended` is true once the epoch is over,
+    `ended_flows` are those that are over already."""
 
     def __init__(self, address: tuple[str, int], token: str, epoch: int) -> None:
         self.ended = False
+        self.ended_flows: set[str] = set()
+        self._heard_at = time.monotonic()
+        self._line = b""
         self._lock = threading.Lock()
         self._sent: dict[tuple[str, str, int], Receipt] = {}
         try:
@@ -58,17 +71,30 @@ class TaskChannel:
         self._write({"token": token, "epoch": epoch})
 
     def wait(self, timeout: float) -> None:
-        """Wait for the driver's word, at most `timeout` seconds. The only word is: end."""
+        """Wait for the driver's word, at most `timeout` seconds."""
         readable, _, _ = select.select([self._socket], [], [], timeout)
         if readable:
-            try:
-                said = self._socket.recv(4096)
-            except OSError as e:
-                log.warning("driver: connection broke (%s); ending the epoch", e)
-                said = b""
-            if not said:
-                log.warning("driver: gone; ending the epoch")
+            self._hear()
+        elif time.monotonic() - self._heard_at > SILENT_SECONDS:
+            log.warning("driver: not heard of for %g s; ending the epoch", SILENT_SECONDS)
             self.ended = True
+
+    def _hear(self) -> None:
+        try:
+            said = self._socket.recv(4096)
+        except OSError as e:
+            log.warning("driver: connection broke (%s); ending the epoch", e)
+            said = b""
+        if not said:
+            log.warning("driver: gone; ending the epoch")
+            self.ended = True
+        self._heard_at = time.monotonic()
+        *lines, self._line = (self._line + said).split(b"\n")
+        for word, _, flow in (line.decode().partition(" ") for line in lines):
+            if word == "end" and flow:
+                self.ended_flows.add(flow)
+            elif word == "end":
+                self.ended = True
 
     def report(self, receipts: Iterable[Receipt]) -> None:
         changed = []
@@ -94,6 +120,10 @@ class TaskChannel:
         finally:
             logger.removeHandler(handler)
 
+    def say_done(self) -> None:
+        """The task returns in order; one that is gone without this word is missed."""
+        self._write({"done": True})
+
     def close(self) -> None:
         self._socket.close()
 
@@ -111,35 +141,66 @@ class TaskChannel:
 
 
 class ChannelServer:
-    """The driver's end: listens, hands on receipts, and tells tasks when their epoch is over."""
+    """The driver's end: listens, hands on receipts, and tells tasks when their epoch is over.
+
+    `on_gone` is called with the epoch of a task whose line ended without a word, in one of its threads.
+    """
 
     def __init__(
-        self, token: str, on_receipts: Callable[[int, list[Receipt]], None], host: str = "127.0.0.1"
+        self,
+        token: str,
+        on_receipts: Callable[[int, list[Receipt]], None],
+        host: str = "127.0.0.1",
+        *,
+        on_gone: Callable[[int], None] = lambda epoch: None,
     ) -> None:
         self._token = token
         self._on_receipts = on_receipts
+        self._on_gone = on_gone
         self._listener = socket.create_server((host, 0))
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
         self._lock = threading.Lock()
         self._tasks: dict[socket.socket, int] = {}
-        self._ended_epoch = -1
+        self._closed = threading.Event()
+        #: The last epoch that was ended, of all flows ("") and of single ones.
+        self._ended: dict[str, int] = {}
         threading.Thread(target=self._accept, name="channel", daemon=True).start()
+        threading.Thread(target=self._show_life, name="channel-alive", daemon=True).start()
 
-    def end_epoch(self, epoch: int) -> None:
-        """Tell every task of this epoch, connected or still to come, to finish."""
+    def end_epoch(self, epoch: int, flow: str = "") -> None:
+        """Tell every task of this epoch, connected or still to come, to finish, or to finish with a flow."""
         with self._lock:
-            self._ended_epoch = max(self._ended_epoch, epoch)
+            self._ended[flow] = max(self._ended.get(flow, -1), epoch)
             for task, its_epoch in self._tasks.items():
                 if its_epoch <= epoch:
-                    _tell_end(task)
+                    _tell(task, f"end {flow}".strip())
+
+    def await_gone(self, epoch: int, timeout: float) -> bool:
+        """Whether no task of this epoch, or of one before, is left within the time."""
+        deadline = time.monotonic() + timeout
+        while self._any_task(epoch):
+            if self._closed.wait(_WAIT_SECONDS) or time.monotonic() > deadline:
+                return not self._any_task(epoch)
+        return True
 
     def close(self) -> None:
+        self._closed.set()
         # A thread that waits on a socket keeps it open after `close`; only `shutdown` wakes it.
         _shut_down(self._listener)
         self._listener.close()
         with self._lock:
             for task in self._tasks:
                 _shut_down(task)
+
+    def _any_task(self, epoch: int) -> bool:
+        with self._lock:
+            return any(its_epoch <= epoch for its_epoch in self._tasks.values())
+
+    def _show_life(self) -> None:
+        while not self._closed.wait(_ALIVE_SECONDS):
+            with self._lock:
+                for task in self._tasks:
+                    _tell(task, "alive")
 
     def _accept(self) -> None:
         while True:
@@ -152,6 +213,7 @@ class ChannelServer:
             ).start()
 
     def _serve(self, task: socket.socket) -> None:
+        epoch, done = None, False
         try:
             with task, task.makefile("rb") as lines:
                 task.settimeout(_HELLO_SECONDS)
@@ -162,17 +224,21 @@ class ChannelServer:
                 task.settimeout(None)
                 self._register(task, epoch)
                 while line := lines.readline(_MAX_LINE):
-                    self._hear(epoch, json.loads(line))
+                    message = json.loads(line)
+                    done = done or "done" in message
+                    self._hear(epoch, message)
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
             log.info("channel: a task's connection ended: %s", e)
         finally:
             with self._lock:
                 self._tasks.pop(task, None)
+        if epoch is not None and not done and not self._closed.is_set():
+            self._on_gone(epoch)
 
     def _hear(self, epoch: int, message: dict[str, Any]) -> None:
         if "message" in message:
             log.log(message["level"], "%s", message["message"])
-        else:
+        elif "receipts" in message:
             self._on_receipts(epoch, [receipt_of(fields) for fields in message["receipts"]])
 
     def _admit(self, line: bytes) -> int | None:
@@ -189,13 +255,15 @@ class ChannelServer:
     def _register(self, task: socket.socket, epoch: int) -> None:
         with self._lock:
             self._tasks[task] = epoch
-            if epoch <= self._ended_epoch:
-                _tell_end(task)
+            for flow, ended in self._ended.items():
+                if epoch <= ended:
+                    _tell(task, f"end {flow}".strip())
 
 
-def _tell_end(task: socket.socket) -> None:
+def _tell(task: socket.socket, word: str) -> None:
+    """Without waiting: words are few and short, and a task that takes in none of them is as good as gone."""
     try:
-        task.sendall(b"end\n")
+        task.send(f"{word}\n".encode(), socket.MSG_DONTWAIT)
     except OSError as e:
         log.info("channel: a task is gone already: %s", e)
 

@@ -114,15 +114,7 @@ class Connection:
         """As `call`, without waiting for one answer before the next question is on its way."""
         answers: list[Any] = []
         for request in requests:
-            self._correlation_id += 1
-            data, decode = messages.encode(
-                request, self.versions, self._correlation_id, self.client_id
-            )
-            self._expect(
-                lambda body, decode=decode: answers.append(decode(body)),  # type: ignore[misc]
-                whole_frame=True,
-            )
-            self._outgoing.append(memoryview(data))
+            self.ask(request, answers.append)
         self._write()
         while len(answers) < len(requests):
             wait([self], _STOP_CHECK_SECONDS)
@@ -130,6 +122,13 @@ class Connection:
             if len(answers) < len(requests) and stopped():
                 raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
         return answers
+
+    def ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
+        """Queue one of kafka-python's requests; `pump` writes it, and hands its decoded response on."""
+        self._correlation_id += 1
+        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
+        self._expect(lambda body: on_answer(decode(body)), whole_frame=True)
+        self._outgoing.append(memoryview(data))
 
     def forget(self) -> None:
         """Give up interest in all answers still to come; they are read and dropped when they arrive."""

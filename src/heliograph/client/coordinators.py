@@ -50,6 +50,15 @@ def ask_coordinators(
     return failed
 
 
+def find_coordinator(cluster: ClusterClient, group: str) -> int:
+    """The node id of a group's coordinator. Raises ClientError."""
+    nodes, errors = _find(cluster, [group])
+    for error in errors.values():
+        if error is not None:
+            raise error
+    return nodes[group]
+
+
 def _round(
     cluster: ClusterClient, groups: list[str], ask: Ask
 ) -> tuple[dict[str, BrokerError | None], ClientError | None]:

@@ -46,7 +46,6 @@ class ExactlyOnceSettings:
                 f"enabled, but {self._aborted_would_be_mirrored()}",
             )
         found = ExactlyOnce(
-            group_id=self.worker.text("group.id") or f"{self.source}-mm2",
             interval_ms=self._interval_ms(),
             timeout_ms=self.producer.number("transaction.timeout.ms"),
         )

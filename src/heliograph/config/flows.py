@@ -79,6 +79,7 @@ class Pair:
             name=self.name,
             source=self.source,
             target=self.target,
+            group_id=self._group_id(),
             topics=connector.patterns("topics", checked=not own_topics),
             topics_exclude=connector.patterns("topics.exclude", checked=not own_topics),
             replication_factor=connector.number("replication.factor"),
@@ -126,6 +127,7 @@ class Pair:
         return Heartbeats(
             source=self.source,
             target=self.target,
+            group_id=self._group_id(),
             connector_name=connector.text("name") or "MirrorHeartbeatConnector",
             interval_seconds=interval,
             topic=InternalTopic(
@@ -196,6 +198,10 @@ class Pair:
             ),
             translation=Translation(connector.text("offset.translation")),
         )
+
+    def _group_id(self) -> str:
+        """As `MirrorMakerConfig.workerConfig` has it."""
+        return self._worker().text("group.id") or f"{self.source}-mm2"
 
     def _offsets_topic(self) -> InternalTopic:
         return self._storage("offset", self._worker().number("offset.storage.partitions"))

@@ -113,6 +113,7 @@ class Heartbeats:
 
     source: str
     target: str
+    group_id: str
     connector_name: str
     interval_seconds: int
     topic: InternalTopic
@@ -124,10 +125,9 @@ class ExactlyOnce:
     """Records and their offsets in one transaction (KIP-618), one after the other.
 
     `interval_ms` is how long each lasts; None: as short as pays. `timeout_ms` is when the target's brokers
-    give up on one; `group_id` is the worker group's, which all transactional ids begin with.
+    give up on one.
     """
 
-    group_id: str
     interval_ms: int | None
     timeout_ms: int
 
@@ -139,11 +139,13 @@ class ExactlyOnce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowConfig:
-    """One enabled flow. `name` is `source->target`, in aliases."""
+    """One enabled flow. `name` is `source->target`, in aliases; `group_id` that of Connect's workers,
+    which transactional ids begin with, too."""
 
     name: str
     source: str
     target: str
+    group_id: str
     topics: tuple[str, ...]
     topics_exclude: tuple[str, ...]
     replication_factor: int

@@ -36,7 +36,7 @@ def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
         state, detail = ServiceState.NOT_RUNNING, f"last seen {in_words(age)} ago"
     else:
         state, detail = ServiceState.RUNNING, f"seen {in_words(age)} ago"
-    return Service(state=state, detail=detail, seen_seconds_ago=age)
+    return Service(state=state, detail=detail, seen_seconds_ago=age, restarts=status.restarts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,22 @@ class ServiceState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """`detail` is a word on `state` for people; `seen_seconds_ago` None: never."""
+    """`detail` is a word on `state` for people; `seen_seconds_ago` None: never. `restarts`: of the copy,
+    after failures."""
 
     state: ServiceState
     detail: str
     seen_seconds_ago: float | None
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A process in the group of a flow's workers. `state` is RUNNING or STANDBY, or JAVA, of a Java
+    MirrorMaker 2 or Connect worker, or JOINING; `process` is `host, pid 1`, or what is known of it."""
+
+    process: str
+    state: str
 
 
 class PositionFrom(StrEnum):
@@ -113,13 +124,14 @@ class GapView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowView:
-    """`not_followed` says why, by group of the source. `problems` are the running service's own;
-    `unknown` says what could not be looked at."""
+    """`not_followed` says why, by group of the source. `problems` are the running service's own; `members`
+    who runs it and who stands by, where that may be asked; `unknown` says what could not be looked at."""
 
     name: str
     source: str
     target: str
     service: Service
+    members: tuple[Member, ...] = ()
     partitions: tuple[PartitionView, ...] = ()
     gaps: tuple[GapView, ...] = ()
     groups: tuple[GroupPartition, ...] = ()

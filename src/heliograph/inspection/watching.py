@@ -20,8 +20,10 @@ from heliograph.inspection.judging import (
     judge_position,
     judge_service,
 )
+from heliograph.inspection.members import look_at_members
 from heliograph.inspection.mirror_status import (
     FlowView,
+    Member,
     MirrorStatus,
     PartitionView,
     Service,
@@ -86,6 +88,7 @@ class _FlowLook:
             source=flow.source,
             target=flow.target,
             service=service,
+            members=tell("services", self._members, ()),
             partitions=partitions,
             gaps=tuple(judge_gap(record, _now_ms()) for _, record in sorted(told.gaps.items())),
             groups=groups.partitions,
@@ -99,6 +102,9 @@ class _FlowLook:
 
     def _groups(self) -> GroupsView:
         return look_at_groups(self._flow, *self._both())
+
+    def _members(self) -> tuple[Member, ...]:
+        return look_at_members(self._flow.group_id, self._clusters.client(self._flow.target))
 
     def _told(self) -> _Told:
         target, name = self._clusters.client(self._flow.target), self._flow.name

@@ -33,7 +33,7 @@ _INT32_MAX = 2**31 - 1
 _OFFSETS = 1 << 62
 # The fields of statuses by their types in JSON; what is not named is a string.
 _NUMBERS = frozenset(
-    {"position", "source_end", "copied_ms", "at_ms", "since_ms", "gaps", "unmirrored"}
+    {"position", "source_end", "copied_ms", "at_ms", "since_ms", "gaps", "unmirrored", "restarts"}
 )
 _FLAGS = frozenset({"throttled"})
 _LISTS = frozenset({"topics", "topics_exclude", "refused"})

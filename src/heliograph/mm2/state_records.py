@@ -140,7 +140,8 @@ class FlowStatus:
     """Who mirrors what to where, as of `at_ms`. Cluster ids are the brokers' own: they say where records
     come from whatever aliases people use. `topics` and `topics_exclude` are what the flow's topic filter was
     made from: what it will mirror, whether or not it has begun to. `since_ms` is when its service started;
-    `refused` are topics that it leaves alone, because they would go round in a circle."""
+    `refused` are topics that it leaves alone, because they would go round in a circle; `restarts` counts
+    how often the copy was started again after a failure."""
 
     flow: str
     source: str
@@ -155,6 +156,7 @@ class FlowStatus:
     topics_exclude: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
+    restarts: int = 0
 
     def key(self) -> bytes:
         return _json(["flow", self.flow])

@@ -58,17 +58,18 @@ class Copy:
             channel.close()
 
     def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
-        stop = threading.Event()
-        runs = [
-            _Run(self._link(self.config.flow(name), bundle, leases, stop))
-            for name, leases in _by_flow(bundle.leases).items()
-        ]
+        runs = []
+        for name, leases in _by_flow(bundle.leases).items():
+            stop = threading.Event()
+            link = self._link(self.config.flow(name), bundle, leases, stop)
+            runs.append(_Run(link, stop))
         for run in runs:
             run.start()
         try:
-            _attend(runs, channel, stop)
+            _attend(runs, channel)
         finally:
-            stop.set()
+            for run in runs:
+                run.stop.set()
             for run in runs:
                 run.join()
             # Once: what a receipt tells of stretches, the next one does not.
@@ -77,6 +78,7 @@ class Copy:
         for run in runs:
             if run.failure is not None:
                 raise run.failure
+        channel.say_done()
         return receipts
 
     def _link(
@@ -127,9 +129,10 @@ class Copy:
 class _Run(threading.Thread):
     """One flow's link in a thread of its own, so that a flow that waits does not hold up another."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, stop: threading.Event) -> None:
         super().__init__(name=link.flow.name, daemon=True)
         self.link = link
+        self.stop = stop
         self.failure: BaseException | None = None
 
     def run(self) -> None:
@@ -139,7 +142,7 @@ class _Run(threading.Thread):
             self.failure = e
 
 
-def _attend(runs: list[_Run], channel: TaskChannel, stop: threading.Event) -> None:
+def _attend(runs: list[_Run], channel: TaskChannel) -> None:
     """Report to the driver while the links run, and pass its word on to them."""
     ticks = 0
     while any(run.is_alive() for run in runs):
@@ -147,8 +150,10 @@ def _attend(runs: list[_Run], channel: TaskChannel, stop: threading.Event) -> No
             return
         channel.wait(_POLL_SECONDS)
         if channel.ended:
-            stop.set()
             return
+        for run in runs:
+            if run.link.flow.name in channel.ended_flows:
+                run.stop.set()
         ticks += 1
         if ticks % round(_REPORT_SECONDS / _POLL_SECONDS) == 0:
             channel.report(receipt for run in runs for receipt in run.link.receipts())
@@ -166,7 +171,7 @@ def _coordinator(
 ) -> Coordinator:
     return Coordinator(
         client,
-        task_transactional_id(exactly_once.group_id, flow.connector_name, task),
+        task_transactional_id(flow.group_id, flow.connector_name, task),
         timeout_ms=exactly_once.timeout_ms,
         patience=_COORDINATOR_SECONDS,
     )

@@ -6,7 +6,8 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,26 @@ _FAST_FOLDER = Path("/dev/shm")
 
 
 class QueryFailed(HeliographError):
-    """The streaming query ended with an error: a task failed beyond Spark's retries."""
+    """The streaming query ended with an error: a task, its worker or its executor is gone."""
 
     retriable = True
+
+
+class SparkLost(QueryFailed):
+    """Spark's driver, the JVM, does not answer any more."""
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as e:
+        raise QueryFailed(f"Spark gave up on the copy: {_cause(e)}") from e
+    except (Py4JError, OSError) as e:
+        raise SparkLost(f"Spark's JVM does not answer: {_cause(e)}") from e
 
 
 class CopyQuery:
@@ -34,45 +52,49 @@ class CopyQuery:
     def __init__(
         self, spark: Any, slots: int, copy: Copy, settle: Callable[[list[Receipt]], None]
     ) -> None:
-        self._spark = spark
-        self._leases = LeaseStream(spark, slots)
+        """This and all else raises QueryFailed."""
         self._settle = settle
+        self._query: Any = None
+        with _in_our_words():
+            self._leases = LeaseStream(spark, slots)
+            self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
         fast = _FAST_FOLDER if os.access(_FAST_FOLDER, os.W_OK) else None
         self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
-        self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
-        self._query: Any = None
 
     def start(self, *, once: bool) -> None:
         """Run epochs as their leases are added; with `once`, those there now (availableNow)."""
         writer = (
-            self._result.writeStream.queryName("heliograph")
+            # Two queries of one name may not run in one session.
+            self._result.writeStream.queryName(Path(self._checkpoint).name)
             .foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
         )
-        self._query = (writer.trigger(availableNow=True) if once else writer).start()
+        with _in_our_words():
+            self._query = (writer.trigger(availableNow=True) if once else writer).start()
 
     def add(
         self, epoch: int, tasks: Sequence[Sequence[Lease]], producers: Sequence[Producers] = ()
     ) -> None:
         """`producers`, by task, of flows that mirror exactly once."""
-        self._leases.add(epoch, tasks, producers)
+        with _in_our_words():
+            self._leases.add(epoch, tasks, producers)
 
     def wait(self, timeout: float) -> bool:
         """Whether the query has ended; raises if it ended badly."""
-        from pyspark.errors import StreamingQueryException
-
-        try:
+        with _in_our_words():
             return bool(self._query.awaitTermination(timeout))
-        except StreamingQueryException as e:
-            raise QueryFailed(f"Spark gave up on the copy: {_cause(e)}") from e
 
     def settle_all(self) -> None:
         """Wait until every epoch added so far is settled."""
         self._query.processAllAvailable()
 
     def stop(self) -> None:
-        if self._query is not None:
-            self._query.stop()
+        try:
+            with _in_our_words():
+                if self._query is not None:
+                    self._query.stop()
+        except SparkLost as e:
+            log.debug("%s", e)  # and with it the query
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     def _on_batch(self, result: Any, _batch_id: int) -> None:

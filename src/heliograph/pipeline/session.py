@@ -1,62 +1,25 @@
-"""A Spark session that is there quickly: the JVM moves no payload, so a small one that starts fast is right.
+"""A Spark session that is there quickly, and there again if it is lost.
 
-For a local master we start the JVM ourselves, directly: no shell script, no launcher JVM, while Python
-still reads the configuration; with the client compiler only, a serial collector, and a class-data archive
-made once per machine (`train`). docs/decisions/0003-jvm.md has the figures. For any other master Spark's own
-launcher does its work, with the user's Spark configuration.
+For a local master we start the JVM ourselves (`jvm.py`): it moves no payload, so a small one that starts fast
+is right. For any other master Spark's own launcher does its work, with the user's Spark configuration.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
-import shutil
-import struct
-import subprocess
-import sys
-import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
-from pathlib import Path
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from heliograph.errors import EnvironmentProblem
-from heliograph.machine.java import require_java
+from heliograph.pipeline.jvm import Jvm, environment
 
 log = logging.getLogger(__name__)
 
-#: Spark refuses to start with less than 450 MB.
-_HEAP = "512m"
-_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
-#: What `org.apache.spark.launcher.JavaModuleOptions` opens on Java 17 and later.
-_OPENS = (
-    *(
-        f"--add-opens=java.base/{package}=ALL-UNNAMED"
-        for package in (
-            "java.lang",
-            "java.lang.invoke",
-            "java.lang.reflect",
-            "java.io",
-            "java.net",
-            "java.nio",
-            "java.util",
-            "java.util.concurrent",
-            "java.util.concurrent.atomic",
-            "jdk.internal.ref",
-            "sun.nio.ch",
-            "sun.nio.cs",
-            "sun.security.action",
-            "sun.util.calendar",
-        )
-    ),
-    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
-    "-Djdk.reflect.useDirectMethodHandle=false",
-    "-Dio.netty.tryReflectionSetAccessible=true",
-)
-_START_SECONDS = 60
-_REGISTER_SECONDS = 10
+_REGISTER_SECONDS = 10.0
+#: How long executors that were lost may take to be replaced, before the copy goes on without them.
+_REPLACE_SECONDS = 5.0
+_DRIVER = "driver"
 
 _SETTINGS = {
     "spark.app.name": "heliograph",
@@ -71,6 +34,7 @@ _SETTINGS = {
     "spark.python.worker.reuse": "true",
     # An epoch may be silent for an hour; that is no hanging worker.
     "spark.python.worker.idleTimeoutSeconds": "0",
+    # A task that is tried again would not know what the first try did: the mirror looks, then leases anew.
     "spark.task.maxFailures": "1",
     # A new epoch is planned as soon as its leases are there.
     "spark.sql.streaming.pollingDelay": "10ms",
@@ -79,93 +43,6 @@ _LOCAL_SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-
-
-class Jvm:
-    """The JVM of a local session, our own child: it ends when its standard input does."""
-
-    def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
-        java = require_java()
-        self._folder = Path(tempfile.mkdtemp(prefix="heliograph-jvm-"))
-        self._info = self._folder / "gateway"
-        self._log_file = self._folder / "jvm.log"
-        home = spark_home()
-        archive = archive_path(java)
-        shared = (f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ()
-        command = [
-            str(java),
-            f"-Xmx{_HEAP}",
-            *_FLAGS,
-            *(extra_flags or shared),
-            *_OPENS,
-            f"-Dlog4j2.configurationFile={self._write_log_config()}",
-            "-cp",
-            f"{home}/jars/*",
-            "org.apache.spark.deploy.SparkSubmit",
-            "--conf",
-            f"spark.driver.memory={_HEAP}",
-            "pyspark-shell",
-        ]
-        with self._log_file.open("wb") as log_file:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=log_file,
-                stderr=subprocess.STDOUT,
-                env={
-                    **os.environ,
-                    **_environment(),
-                    "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info),
-                },
-                # Ctrl-C at the terminal is for us; we end the JVM in order.
-                start_new_session=True,
-            )
-
-    def connect(self) -> None:
-        """Wait for the gateway and make pyspark use it."""
-        deadline = time.monotonic() + _START_SECONDS
-        while not self._info.is_file():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                raise EnvironmentProblem(
-                    f"Spark's JVM did not start (exit code {self._process.poll()}): {self._last_words()}"
-                )
-            time.sleep(0.01)
-        data = (
-            self._info.read_bytes()
-        )  # int32 port, int32 length, secret; renamed into place by Spark
-        port, length = struct.unpack_from(">ii", data)
-        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-        os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
-
-    def close(self, patience: float) -> None:
-        os.environ.pop("PYSPARK_GATEWAY_PORT", None)
-        os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        try:
-            self._process.wait(patience)
-        except subprocess.TimeoutExpired:
-            log.info("Spark's JVM takes its time to end; killing it")
-            self._process.kill()
-            self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _write_log_config(self) -> Path:
-        path = self._folder / "log4j2.properties"
-        path.write_text(
-            "rootLogger.level = error\n"
-            "rootLogger.appenderRef.stderr.ref = stderr\n"
-            "appender.stderr.type = Console\n"
-            "appender.stderr.name = stderr\n"
-            "appender.stderr.target = SYSTEM_ERR\n"
-            "appender.stderr.layout.type = PatternLayout\n"
-            "appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex\n"
-        )
-        return path
-
-    def _last_words(self) -> str:
-        lines = self._log_file.read_text(errors="replace").splitlines()
-        return " / ".join(lines[-5:]) or "it said nothing"
 
 
 class LocalSpark:
@@ -178,19 +55,32 @@ class LocalSpark:
 
     def __init__(self, slots: int, jvm_flags: tuple[str, ...] = ()) -> None:
         self.slots = slots
-        self._jvm = Jvm(jvm_flags)
+        self._jvm_flags = jvm_flags
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
-        self._session = self._pool.submit(self._start)
+        self._launch()
 
     def session(self) -> Any:
         return self._session.result()
 
+    def recover(self, *, lost: bool) -> None:
+        """After a failure: a new JVM in place of one that is `lost`, or has ended."""
+        if not lost and self._jvm.running:
+            return
+        log.error("Spark's JVM is gone (%s); starting another", self._jvm.fate)
+        _forget_jvm()
+        self._jvm.close(patience=0.0)
+        self._launch()
+
     def close(self, patience: float = 2.0) -> None:
         """Stop Spark, then its JVM; a session that is still starting dies with the JVM."""
-        if self._session.done() and self._session.exception() is None:
+        if self._session.done() and self._session.exception() is None and self._jvm.running:
             self._session.result().stop()
         self._jvm.close(patience)
         self._pool.shutdown(cancel_futures=True)
+
+    def _launch(self) -> None:
+        self._jvm = Jvm(self._jvm_flags)
+        self._session: Future[Any] = self._pool.submit(self._start)
 
     def _start(self) -> Any:
         self._jvm.connect()
@@ -205,28 +95,44 @@ class ClusterSpark:
 
     def __init__(self, master: str, slots: int) -> None:
         self.driver_host = "127.0.0.1" if master.startswith("local") else os.uname().nodename
-        self._session = _build(master, {**_SETTINGS, "spark.task.maxFailures": "4"}, "WARN")
-        self.slots = self._cores(slots)
+        self._master = master
+        self._wanted = slots
+        self._session = _build(master, _SETTINGS, "WARN")
+        self.slots = self._cores(_REGISTER_SECONDS)
 
     def session(self) -> Any:
         return self._session
 
+    def recover(self, *, lost: bool) -> None:
+        """After a failure: a new JVM in place of one that is `lost`; the slots that executors now have."""
+        if lost:
+            log.error("Spark's driver JVM is gone; starting another")
+            _forget_jvm()
+            self._session = _build(self._master, _SETTINGS, "WARN")
+        self.slots = self._cores(_REPLACE_SECONDS)
+
     def close(self) -> None:
         self._session.stop()
 
-    def _cores(self, wanted: int) -> int:
+    def _cores(self, patience: float) -> int:
         """The cores that executors have brought so far, given some time to register."""
-        context = self._session.sparkContext
-        deadline = time.monotonic() + _REGISTER_SECONDS
-        while context.defaultParallelism < wanted and time.monotonic() < deadline:
+        deadline = time.monotonic() + patience
+        while (cores := self._registered()) < self._wanted and time.monotonic() < deadline:
             time.sleep(0.2)
-        slots = int(min(wanted, context.defaultParallelism))
-        log.info("Spark at %s: %d task slots", context.master, slots)
+        slots = max(min(self._wanted, cores), 1)
+        log.info("Spark at %s: %d task slots", self._master, slots)
         return slots
+
+    def _registered(self) -> int:
+        # Not defaultParallelism: that is 2 for a single core, too, and the second task would wait for ever.
+        executors = self._session.sparkContext._jsc.sc().statusStore().executorList(True)
+        found = [executors.apply(number) for number in range(executors.size())]
+        own = [each for each in found if each.id() != _DRIVER] or found
+        return sum(int(each.totalCores()) for each in own)
 
 
 def _build(master: str, settings: dict[str, str], log_level: str = "ERROR") -> Any:
-    os.environ.update(_environment())
+    os.environ.update(environment())
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master)
@@ -234,37 +140,28 @@ def _build(master: str, settings: dict[str, str], log_level: str = "ERROR") -> A
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel(log_level)
+    # A JVM that dies is noticed elsewhere; this server would print a traceback.
+    spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
     return spark
 
 
-def _environment() -> dict[str, str]:
-    """Workers must run this interpreter and find this package, installed or not."""
-    here = str(Path(__file__).resolve().parents[2])
-    path = os.environ.get("PYTHONPATH", "")
-    return {
-        "SPARK_HOME": str(spark_home()),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_CONNECT_MODE": "0",
-        "PYTHONPATH": path
-        if here in path.split(os.pathsep)
-        else os.pathsep.join(filter(None, [here, path])),
-    }
+def _on_accumulators_lost(*_: Any) -> None:
+    log.debug("Spark's accumulators: connection lost", exc_info=True)
 
 
-def spark_home() -> Path:
-    spec = find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise EnvironmentProblem(
-            "pyspark is not installed; install heliograph with its dependencies"
-        )
-    return Path(spec.origin).parent
+def _forget_jvm() -> None:
+    """pyspark keeps its one JVM in class attributes, and would ask the dead one for ever."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
-
-def archive_path(java: Path) -> Path:
-    """The class-data archive fits one Java and one folder of jars, so it lives beside them, in the
-    environment, under a name that changes with Java's version."""
-    release = java.resolve().parents[1] / "release"
-    identity = release.read_bytes() if release.is_file() else str(java.resolve()).encode()
-    name = f"spark-{hashlib.sha256(identity).hexdigest()[:12]}.jsa"
-    return Path(sys.prefix) / "share" / "heliograph" / name
+    context, gateway = SparkContext._active_spark_context, SparkContext._gateway
+    if context is not None and context._accumulatorServer is not None:
+        context._accumulatorServer.shutdown()
+    if gateway is not None:
+        try:
+            gateway.shutdown()
+        except (Py4JError, OSError) as e:
+            log.debug("Spark's gateway: %s", e)
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None

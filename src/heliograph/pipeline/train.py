@@ -14,8 +14,9 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.machine.cache import locked
 from heliograph.machine.java import require_java
 from heliograph.pipeline.copy import Copy
+from heliograph.pipeline.jvm import archive_path
 from heliograph.pipeline.query import CopyQuery
-from heliograph.pipeline.session import LocalSpark, archive_path
+from heliograph.pipeline.session import LocalSpark
 
 log = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""Everyone who works beside the copy: what observes flows, what keeps up their surroundings, heartbeats."""
+"""Everyone who works beside the copy: who decides what this service runs, and the terms that follow."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ import threading
 import time
 from collections.abc import Iterable
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
+from heliograph.errors import ClientError
 from heliograph.model import Receipt
-from heliograph.service.fencing import Fencing
 from heliograph.service.flow import ObservedFlow
-from heliograph.service.heartbeats import PairHeartbeats
+from heliograph.service.leadership import Leadership
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
-from heliograph.service.schedule import Schedule
-from heliograph.service.upkeep import Upkeep
-
-_KEEP_SECONDS = 1.0
+from heliograph.service.tenure import Tenure
 
 
 class Crew:
-    """Threads of their own for each flow and each pair, or, in a bounded run, the caller's."""
+    """A leadership for every group of workers: one of each pair of clusters, unless a user's `group.id`
+    makes it that of several."""
 
     def __init__(
         self,
@@ -35,79 +31,104 @@ class Crew:
     ) -> None:
         self._config = config
         self._slots = slots
+        self._progress = progress
         self._problems = problems
-        self._stop = stop
-        since_ms = int(time.time() * 1000)
-        guard = LoopGuard(config.flows, since_ms)
-        self.flows = [self._observed(flow, guard) for flow in config.flows]
-        self._keepers = [self._keeper(flow) for flow in self.flows]
-        self._upkeep = {
-            flow.config.name: Upkeep(flow, self._client, progress, problems, stop, since_ms)
-            for flow in self.flows
-        }
-        self._heartbeats = [self._pair_heartbeats(pair) for pair in config.heartbeats]
+        self._since_ms = int(time.time() * 1000)
+        self._guard = LoopGuard(config.flows, self._since_ms)
+        self._leaderships = [
+            Leadership(group, config.cluster(target), pairs, self._open, problems, stop)
+            for (target, group), pairs in _pairs_by_group(config).items()
+        ]
 
-    def start(self) -> None:
-        for heartbeats in self._heartbeats:
-            heartbeats.start()
-        for keeper in self._keepers:
-            keeper.start()
-        for upkeep in self._upkeep.values():
-            upkeep.start()
+    def start(self, *, bounded: bool = False) -> None:
+        """Join the groups. Unless the run is bounded, everything else follows by itself."""
+        for leadership in self._leaderships:
+            leadership.start(bounded=bounded)
+
+    @property
+    def flows(self) -> list[ObservedFlow]:
+        """Those that this service, and no other, runs at this moment."""
+        return [
+            tenure.flow
+            for leadership in self._leaderships
+            if leadership.leads
+            for tenure in leadership.tenures
+            if tenure.flow is not None
+        ]
+
+    @property
+    def last_flows(self) -> list[ObservedFlow]:
+        """Those that it ran last; for the end of a run."""
+        return [tenure.flow for tenure in self._tenures if tenure.flow is not None]
+
+    @property
+    def settled_in(self) -> bool:
+        """Whether it is decided who runs what, and what runs here has been observed."""
+        decided = all(leadership.decided for leadership in self._leaderships)
+        return decided and all(flow.observed for flow in self.flows)
+
+    def hopeless(self) -> ClientError | None:
+        """Why waiting will not help, if that is so for every flow."""
+        found: list[ClientError | None] = []
+        for leadership in self._of_flows():
+            flows = [tenure.flow for tenure in leadership.tenures if tenure.flow is not None]
+            found += [flow.hopeless for flow in flows] or [leadership.hopeless]
+        return found[0] if found and all(found) else None
+
+    def waits_for(self) -> str | None:
+        """What keeps this service from running all of its flows; None: nothing."""
+        for leadership in self._of_flows():
+            if not leadership.leads:
+                return f"{', '.join(leadership.names)}: {leadership.waits_for}"
+        return None
+
+    def _of_flows(self) -> list[Leadership]:
+        """Not those of heartbeats alone."""
+        names = {flow.name for flow in self._config.flows}
+        return [each for each in self._leaderships if names.intersection(each.names)]
 
     def before_copying(self) -> None:
         """A bounded run's share of it, once its flows are observed."""
-        for heartbeats in self._heartbeats:
-            heartbeats.emit_once()
-        for upkeep in self._upkeep.values():
-            upkeep.before_copying()
+        for tenure in self._tenures:
+            tenure.before_copying()
 
     def after_copying(self) -> None:
-        for upkeep in self._upkeep.values():
-            upkeep.after_copying()
+        for tenure in self._tenures:
+            tenure.after_copying()
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """What tasks have copied; from any thread."""
         told = list(receipts)
-        for name, upkeep in self._upkeep.items():
-            upkeep.learn(receipt for receipt in told if receipt.flow == name)
+        for tenure in self._tenures:
+            tenure.learn(told)
 
     def close(self, timeout: float) -> None:
         """Once `stop` is set."""
-        for keeper in self._keepers:
-            keeper.join(timeout)
-        for upkeep in self._upkeep.values():
-            upkeep.close(timeout)
-        for heartbeats in self._heartbeats:
-            heartbeats.close(timeout)
-        for flow in self.flows:
-            flow.close()
+        for leadership in self._leaderships:
+            leadership.close(timeout)
 
-    def _observed(self, flow: FlowConfig, guard: LoopGuard) -> ObservedFlow:
-        return ObservedFlow(
-            flow,
-            self._client(flow, flow.source, ClientRole.REPLICATION_SOURCE_ADMIN),
-            self._client(flow, flow.target, ClientRole.REPLICATION_TARGET_ADMIN),
-            guard,
-            self._fencing(flow) if flow.exactly_once is not None else None,
+    @property
+    def _tenures(self) -> list[Tenure]:
+        return [tenure for leadership in self._leaderships for tenure in leadership.tenures]
+
+    def _open(self, pair: tuple[str, str]) -> Tenure:
+        return Tenure(
+            self._config,
+            pair,
+            self._guard,
+            self._progress,
+            self._problems,
+            since_ms=self._since_ms,
+            slots=self._slots,
         )
 
-    def _fencing(self, flow: FlowConfig) -> Fencing:
-        role = f"{ClientRole.REPLICATION_TARGET_ADMIN}-fencing"
-        return Fencing(flow, self._client(flow, flow.target, role), self._slots)
 
-    def _keeper(self, flow: ObservedFlow) -> Schedule:
-        keeper = Schedule(f"{flow.config.name} topics", self._problems, self._stop)
-        keeper.every(_KEEP_SECONDS, f"flow {flow.config.name}", flow.keep)
-        return keeper
-
-    def _client(self, pair: FlowConfig | Heartbeats, alias: str, role: str) -> ClusterClient:
-        return ClusterClient(
-            self._config.cluster(alias),
-            client_id=client_id(pair.source, pair.target, pair.connector_name, role=role),
-            stopped=self._stop.is_set,
-        )
-
-    def _pair_heartbeats(self, pair: Heartbeats) -> PairHeartbeats:
-        target = self._client(pair, pair.target, ClientRole.HEARTBEATS_TARGET_ADMIN)
-        return PairHeartbeats(pair, target, self._problems, self._stop)
+def _pairs_by_group(config: MirrorConfig) -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """(source, target) of all that runs, by target and group."""
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    everything: list[FlowConfig | Heartbeats] = [*config.flows, *config.heartbeats]
+    for each in everything:
+        pairs = found.setdefault((each.target, each.group_id), [])
+        if (each.source, each.target) not in pairs:
+            pairs.append((each.source, each.target))
+    return found

@@ -37,7 +37,7 @@ class Fencing:
     def __init__(self, flow: FlowConfig, cluster: ClusterClient, slots: int) -> None:
         assert flow.exactly_once is not None
         self._flow = flow
-        self._group = flow.exactly_once.group_id
+        self._group = flow.group_id
         self._timeout_ms = flow.exactly_once.timeout_ms
         self._cluster = cluster
         self._tasks = max(flow.tasks_max, slots)

@@ -24,13 +24,15 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
 from heliograph.pipeline.copy import Copy
-from heliograph.pipeline.query import CopyQuery, QueryFailed
+from heliograph.pipeline.query import CopyQuery, QueryFailed, SparkLost
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
 from heliograph.plan.epoch import gain, plan_epoch
 from heliograph.service.crew import Crew
 from heliograph.service.fencing import task_producers
+from heliograph.service.flow import ObservedFlow
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
+from heliograph.service.restarts import Restarts
 
 log = logging.getLogger(__name__)
 
@@ -79,10 +81,12 @@ class Mirror:
         self._stop = stop
         self._progress = progress
         self._token = secrets.token_hex(16)
-        self._channel = ChannelServer(self._token, self._hear, spark.driver_host)
+        self._channel = ChannelServer(
+            self._token, self._hear, spark.driver_host, on_gone=self._miss
+        )
         self.problems = Problems()
         self._crew = Crew(config, progress, self.problems, stop, spark.slots)
-        self._flows = self._crew.flows
+        self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
         self._lock = threading.Lock()
         self._settled = threading.Event()
         self._epoch = 0
@@ -103,13 +107,15 @@ class Mirror:
 
     def _run_on(self) -> None:
         self._crew.start()
-        if not self._flows:
+        if not self._config.flows:
             self._stop.wait()  # heartbeats are all that was asked for
             return
         self._await_first_look()
         self._mirror()
 
     def _run_once(self) -> None:
+        self._crew.start(bounded=True)
+        self._await_lead()
         self._observe_bounded()
         self._crew.before_copying()
         self._mirror()
@@ -123,20 +129,32 @@ class Mirror:
     # ── epochs ───────────────────────────────────────────────────────────────────────────────
 
     def _mirror(self) -> None:
-        backoff, failures = Backoff(first=1.0, most=30.0), 0
+        restarts = Restarts()
         while not self._stop.is_set():
+            began = time.monotonic()
             try:
                 self._run_query()
                 return
             except QueryFailed as e:
-                failures += 1
-                self._channel.end_epoch(self._epoch)  # tasks of it that still run
-                if self._once and failures >= _RESTARTS_ONCE:
+                delay = restarts.next(time.monotonic() - began)
+                if self._once and restarts.count >= _RESTARTS_ONCE:
                     raise
-                delay = backoff.next()
-                log.error("%s; starting again in %.0f s from the stored offsets", e, delay)
-                self._stop.wait(delay)
-                self._observe_again()
+                log.error("%s; starting again in %.1f s from where the target stands", e, delay)
+                self._heal(e, delay)
+
+    def _heal(self, failure: QueryFailed, delay: float) -> None:
+        """Nothing is known of what the tasks did last: once they are gone, look at the clusters anew."""
+        self._channel.end_epoch(self._epoch)
+        if not self._channel.await_gone(self._epoch, _STOP_SECONDS):
+            log.warning("epoch %d: tasks of it do not end; going on without them", self._epoch)
+        self._progress.restart(f"{failure}; starting again")
+        for flow in self._crew.flows:
+            self.problems.update(_area(flow), {"": f"{failure}; starting again"})
+            flow.forget()
+        self._spark.recover(lost=isinstance(failure, SparkLost))
+        self._stop.wait(delay)
+        if self._once:
+            self._observe_bounded()
 
     def _run_query(self) -> None:
         copy = Copy(config=self._config, driver=self._channel.address, token=self._token)
@@ -144,6 +162,8 @@ class Mirror:
             self._spark.session(), self._spark.slots, copy, self._settle
         )
         try:
+            if self._once:
+                self._require_lead()
             if not self._begin_epoch() and self._once:
                 return
             query.start(once=self._once)
@@ -151,7 +171,9 @@ class Mirror:
                 if self._stop.is_set():
                     self._await_last_word()
                     return
-                if not self._once:
+                if self._once:
+                    self._require_lead()
+                else:
                     self._look_for_change()
         finally:
             self._query = None
@@ -159,9 +181,10 @@ class Mirror:
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
-        for flow in self._flows:
+        flows = self._leased = self._crew.flows
+        for flow in flows:
             flow.take_change()  # the plan takes it into account
-        tasks = plan_epoch([flow.view() for flow in self._flows], self._spark.slots)
+        tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
         leases = sum(len(task) for task in tasks)
         self._idle = not leases
         if self._idle:
@@ -182,7 +205,9 @@ class Mirror:
     def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
         """By task, the identities that flows which mirror exactly once write under in this epoch."""
         try:
-            return task_producers(tasks, [(flow.config.name, flow.fencing) for flow in self._flows])
+            return task_producers(
+                tasks, [(flow.config.name, flow.fencing) for flow in self._leased]
+            )
         except (ClientError, Fenced) as e:
             raise QueryFailed(f"epoch {self._epoch}: {e}") from e
 
@@ -190,12 +215,19 @@ class Mirror:
         """Tasks report; in the channel's threads."""
         if self._progress.update(epoch, receipts):
             self._crew.learn(receipts)
+            for flow in self._leased:
+                self.problems.update(_area(flow), {})
+
+    def _miss(self, epoch: int) -> None:
+        """A task is gone without a word; in the channel's threads. Its partitions need another one."""
+        if epoch == self._epoch and not self._once and not self._stop.is_set():
+            self._end_epoch("a task is gone")
 
     def _settle(self, receipts: list[Receipt]) -> None:
         """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
         self._progress.settle(receipts)
         self._crew.learn(receipts)
-        for flow in self._flows:
+        for flow in self._leased:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
         if self._once or self._stop.is_set():
             self._settled.set()
@@ -222,9 +254,11 @@ class Mirror:
         self._channel.end_epoch(self._epoch)
 
     def _look_for_change(self) -> None:
-        for flow in self._flows:
+        flows = self._crew.flows
+        for flow in flows:
             if change := flow.take_change():
                 self._end_epoch(change)
+        self._drop_lost(flows)
         if self._idle:
             self._give_up_if_hopeless()
             self._begin_epoch()
@@ -233,46 +267,66 @@ class Mirror:
         if time.monotonic() > self._next_weighing:
             self._weigh()
 
+    def _drop_lost(self, led: list[ObservedFlow]) -> None:
+        """Flows that another service may run now end at once, without a pause for the others."""
+        lost = [flow for flow in self._leased if flow not in led]
+        for flow in lost:
+            name = flow.config.name
+            log.info(
+                "epoch %d: ending for flow %s (not run by this service any more)", self._epoch, name
+            )
+            self._channel.end_epoch(self._epoch, name)
+            self._progress.leave(name, "not run by this service any more")
+            self._leased.remove(flow)
+        if lost and not self._leased:
+            self._end_epoch("no flow is left to this service")
+
     def _weigh(self) -> None:
         """Measure the load of every partition; end the epoch if a better balance is worth a pause."""
         self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
         heaviest = 0.0
-        for flow in self._flows:
+        for flow in self._leased:
             now = self._progress.bytes_by_partition(flow.config.name)
             before = self._weighed.get(flow.config.name, {})
             loads = {p: float(size - before.get(p, 0)) for p, size in now.items()}
             self._weighed[flow.config.name] = now
             flow.weigh(loads)
             heaviest = max(heaviest, sum(loads.values()))
-        won = gain([flow.view() for flow in self._flows], self._running)
+        won = gain([flow.view() for flow in self._leased], self._running)
         if heaviest / _WEIGHING_SECONDS > _HEAVY_BYTES_PER_SECOND and won > _WORTHWHILE_GAIN:
             self._end_epoch(f"a better balance takes {won:.0%} off the busiest task")
 
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
+    def _await_lead(self) -> None:
+        """A bounded run waits for its turn, within its limit."""
+        deadline = time.monotonic() + self._config.once_timeout_seconds
+        while (reason := self._crew.waits_for()) is not None and not self._stop.wait(0.02):
+            self._give_up_if_hopeless()
+            if time.monotonic() > deadline:
+                raise ClientError(reason)
+
+    def _require_lead(self) -> None:
+        if (reason := self._crew.waits_for()) is not None and not self._stop.is_set():
+            self._end_epoch(reason)
+            raise ClientError(reason)
+
     def _observe_bounded(self) -> None:
-        for flow in self._flows:
+        for flow in self._crew.flows:
             self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
 
     def _await_first_look(self) -> None:
         """A change of epoch costs a pause: flows that are observed soon share the first."""
         deadline = time.monotonic() + _FIRST_LOOK_SECONDS
-        while not all(flow.observed for flow in self._flows) and time.monotonic() < deadline:
+        while not self._crew.settled_in and time.monotonic() < deadline:
             self._give_up_if_hopeless()
             if self._stop.wait(0.05):
                 return
 
-    def _observe_again(self) -> None:
-        for flow in self._flows:
-            flow.forget()
-        if self._once:
-            self._observe_bounded()
-
     def _give_up_if_hopeless(self) -> None:
         """A wrong port or a missing permission is no matter of waiting, if no flow can do anything."""
-        hopeless = [flow.hopeless for flow in self._flows]
-        if all(hopeless) and hopeless[0] is not None:
-            raise hopeless[0]
+        if (hopeless := self._crew.hopeless()) is not None:
+            raise hopeless
 
     def _insist(self, action: Callable[[], None]) -> None:
         """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
@@ -301,13 +355,17 @@ class Mirror:
             unstored=tuple(r for r in receipts if not r.stored),
             problems=tuple(
                 f"flow {flow.config.name}: {problem}"
-                for flow in self._flows
+                for flow in self._crew.last_flows
                 for problem in flow.problems.values()
             ),
             quarantined=sum(
-                sum(self._progress.quarantined(flow.config.name).values()) for flow in self._flows
+                sum(self._progress.quarantined(flow.name).values()) for flow in self._config.flows
             ),
         )
+
+
+def _area(flow: ObservedFlow) -> str:
+    return f"flow {flow.config.name}: copy"
 
 
 def slots_for(config: MirrorConfig) -> int:

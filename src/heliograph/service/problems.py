@@ -57,6 +57,12 @@ class Problems:
         for line in summed_up(over):
             log.info("%s: fine again, where there was: %s", area, line)
 
+    def forget(self, prefix: str) -> None:
+        """An area, and those below it, are not ours to tell of any more."""
+        with self._lock:
+            for area in [a for a in self._areas if a == prefix or a.startswith(f"{prefix}:")]:
+                del self._areas[area]
+
     def areas(self) -> dict[str, dict[str, str]]:
         with self._lock:
             return {area: dict(found) for area, found in self._areas.items() if found}

@@ -20,6 +20,19 @@ class PartitionView:
     settled_doubts: int = 0
     settled_quarantined: int = 0
 
+    def settle(self, receipt: Receipt) -> None:
+        """The last one of an epoch: the next one counts from 0."""
+        self.settled_records += receipt.records
+        self.settled_bytes += receipt.bytes
+        self.settled_foreign += receipt.foreign
+        self.settled_doubts += receipt.doubts
+        self.settled_quarantined += receipt.quarantined
+        self.receipt = _without_counters(receipt)
+
+    def trouble(self, cause: str) -> None:
+        if self.receipt.state is PartitionState.RUNNING:
+            self.receipt = replace(self.receipt, state=PartitionState.RETRYING, error=cause)
+
     @property
     def records(self) -> int:
         return self.settled_records + self.receipt.records
@@ -66,6 +79,7 @@ class Progress:
     """Written by the channel's threads and by `settle`, read by whoever shows it."""
 
     epoch: int = 0
+    restarts: int = 0  # after failures
     _partitions: dict[tuple[str, TopicPartition], PartitionView] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -83,18 +97,28 @@ class Progress:
                 self._view(receipt).receipt = receipt
             return True
 
+    def restart(self, cause: str) -> None:
+        """The tasks are gone without a last word: what they said before counts, until others report."""
+        with self._lock:
+            self.restarts += 1
+            self.epoch = -1
+            for view in self._partitions.values():
+                view.settle(view.receipt)
+                view.trouble(cause)
+
+    def leave(self, flow: str, cause: str) -> None:
+        """A flow is not copied any more, while others are."""
+        with self._lock:
+            for (name, _), view in self._partitions.items():
+                if name == flow:
+                    view.trouble(cause)
+
     def settle(self, receipts: Iterable[Receipt]) -> None:
         """The last word of an epoch: its counters go into the totals."""
         with self._lock:
             self.epoch = -1
             for receipt in receipts:
-                view = self._view(receipt)
-                view.settled_records += receipt.records
-                view.settled_bytes += receipt.bytes
-                view.settled_foreign += receipt.foreign
-                view.settled_doubts += receipt.doubts
-                view.settled_quarantined += receipt.quarantined
-                view.receipt = _without_counters(receipt)
+                self._view(receipt).settle(receipt)
 
     def topics(self) -> list[TopicProgress]:
         with self._lock:

@@ -22,6 +22,8 @@ Action = Callable[[], Mapping[str, str]]
 
 #: A job that recurs more often than this is not worth a line at INFO each time.
 _CHATTY_SECONDS = 10.0
+#: A cluster that does not answer is not asked more often.
+_RETRY_SECONDS = 1.0
 
 
 @dataclass(slots=True)
@@ -84,6 +86,7 @@ class Schedule:
         except ClientError as e:
             if self._stop.is_set():
                 return  # the question was cut short by the stop
+            job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
             found = {"": f"{e}; trying again" if e.retriable else str(e)}
         except Exception as e:
             log.exception("%s: unexpected failure", job.area)

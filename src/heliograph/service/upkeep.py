@@ -111,10 +111,10 @@ class Upkeep:
             with self._lock:
                 self._told += told
 
-    def close(self, timeout: float) -> None:
+    def close(self, timeout: float, *, goodbye: bool) -> None:
         for schedule in self._schedules:
             schedule.join(timeout)
-        if not self._telling.running:
+        if goodbye and not self._telling.running:
             self._say_goodbye()
         for client in self._clients.values():
             client.close()
@@ -254,6 +254,7 @@ class Upkeep:
             problems=problems,
             origins=self._flow.gaps.origins(),
             gaps=self._flow.gaps.records(),
+            restarts=self._progress.restarts,
             now_ms=int(time.time() * 1000),
         )
 

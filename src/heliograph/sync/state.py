@@ -7,6 +7,7 @@ from. Only what changed is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.record_writer import RecordWriter
@@ -42,7 +43,7 @@ class StateSync:
         self._written: dict[bytes, bytes] = {}
         self._seen: dict[tuple[str, int], Receipt] = {}
         #: What was told last, in short, and when.
-        self._told: tuple[tuple[str, tuple[str, ...]], int] = (("", ()), 0)
+        self._told: tuple[tuple[object, ...], int] = ((), 0)
 
     def write(
         self,
@@ -53,6 +54,7 @@ class StateSync:
         problems: Mapping[str, str],
         origins: Mapping[TopicPartition, Origin],
         gaps: Iterable[GapRecord],
+        restarts: int,
         now_ms: int,
     ) -> dict[str, str]:
         """Raises ClientError if it cannot be written; then all of it is news the next time."""
@@ -69,9 +71,9 @@ class StateSync:
         partitions = {status.key(): status.value() for status in statuses}
         partitions |= {record.key(): record.value() for record in gaps}
         news = {k: v for k, v in partitions.items() if self._written.get(k) != v}
-        gist = (state, refused)
+        gist = (state, refused, restarts, *sorted(problems))
         if news or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
-            status = self._flow_status(state, refused, problems, now_ms)
+            status = replace(self._flow_status(state, refused, problems, now_ms), restarts=restarts)
             records = [(status.key(), status.value()), *news.items()]
             self._writer.write({0: [Record(timestamp=now_ms, key=k, value=v) for k, v in records]})
             self._written |= news

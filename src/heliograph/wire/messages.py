@@ -25,10 +25,14 @@ from kafka.protocol.admin import (
     ListTransactionsRequest,
 )
 from kafka.protocol.consumer import (
+    HeartbeatRequest,
+    JoinGroupRequest,
+    LeaveGroupRequest,
     ListOffsetsRequest,
     OffsetCommitRequest,
     OffsetFetchRequest,
     OffsetForLeaderEpochRequest,
+    SyncGroupRequest,
 )
 from kafka.protocol.metadata import ApiVersionsRequest, FindCoordinatorRequest, MetadataRequest
 from kafka.protocol.producer import (
@@ -51,8 +55,11 @@ __all__ = [
     "DescribeGroupsRequest",
     "EndTxnRequest",
     "FindCoordinatorRequest",
+    "HeartbeatRequest",
     "IncrementalAlterConfigsRequest",
     "InitProducerIdRequest",
+    "JoinGroupRequest",
+    "LeaveGroupRequest",
     "ListGroupsRequest",
     "ListOffsetsRequest",
     "ListTransactionsRequest",
@@ -60,6 +67,7 @@ __all__ = [
     "OffsetCommitRequest",
     "OffsetFetchRequest",
     "OffsetForLeaderEpochRequest",
+    "SyncGroupRequest",
     "Versions",
     "broker_error",
     "encode",

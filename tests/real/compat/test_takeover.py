@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from java_mirror import java_mirror_maker, tail
-from mirroring import TARGET, Flow
+from mirroring import TARGET, Flow, Running
 from reading import offsets, read_all
 from waiting import eventually
 from writing import Writer, admin, numbered
@@ -160,6 +160,14 @@ def test_java_and_heliograph_take_over_from_each_other_under_load(
             running.stop()
             wait_until_mirrored(flow, topic, running.written, log)
             eventually(lambda: len(checkpoints(flow)), lambda count: count > told[-1])
+            successor = Running(flow.spark, flow.config(groups=f"{flow.alias}-readers"))
+            eventually(
+                successor.problems,
+                lambda found: any("a Java MirrorMaker 2 or Connect worker" in p for p in found),
+            )
+        # Java has left its group: who waited goes on.
+        eventually(lambda: successor.progress.epoch, lambda epoch: epoch > 0)
+        successor.stop()
 
     assert flow.assert_mirrored(topic) == _PARTITIONS * running.written
     found = checkpoints(flow)

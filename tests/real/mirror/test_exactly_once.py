@@ -85,7 +85,7 @@ class Task:
 
 def coordinator_of(flow: FlowConfig, cluster: ClusterClient) -> Coordinator:
     assert flow.exactly_once is not None
-    name = task_transactional_id(flow.exactly_once.group_id, flow.connector_name, 0)
+    name = task_transactional_id(flow.group_id, flow.connector_name, 0)
     return Coordinator(cluster, name, timeout_ms=flow.exactly_once.timeout_ms)
 
 

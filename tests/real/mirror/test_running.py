@@ -2,67 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 from mirroring import Flow, Running, load_properties, mirror_once, new_alias
 from reading import assert_mirrored, offsets, read_all, topics_of
+from under_load import wait_for_all_values, wait_for_same_length, writing
 from waiting import eventually
-from writing import Writer, add_partitions, admin, create_topics, numbered, write
+from writing import add_partitions, admin, create_topics, numbered, write
 
 from heliograph.embedded import Cluster
 from heliograph.pipeline.session import LocalSpark
 
 
-@contextmanager
-def writing(cluster: Cluster, topic: str, partitions: int) -> Iterator[threading.Event]:
-    """Batches into every partition, one after the other, while the block runs."""
-    stop, failures = threading.Event(), list[BaseException]()
-    writer = Writer(cluster, topic, codec="lz4")
-
-    def work() -> None:
-        number = 0
-        try:
-            while not stop.wait(0.02):
-                writer.batch(
-                    record
-                    for partition in range(partitions)
-                    for record in numbered(range(number, number + 5), partition=partition)
-                )
-                number += 5
-        except BaseException as e:  # noqa: BLE001 - raised again when the block ends
-            failures.append(e)
-
-    thread = threading.Thread(target=work, name="writer")
-    thread.start()
-    try:
-        yield stop
-    finally:
-        stop.set()
-        thread.join(60)
-    for failure in failures:
-        raise failure
-
-
 def leader(cluster: Cluster, topic: str, partition: int = 0) -> int:
     client = admin(cluster)
     return int(client.list_topics(topic, timeout=30).topics[topic].partitions[partition].leader)
-
-
-def wait_for_same_length(flow: Flow, topic: str, partitions: int, *, within: float = 60) -> None:
-    """Until every partition of the mirror is as long as its source (no compaction, no transaction)."""
-    eventually(
-        lambda: [
-            (offsets(flow.source, topic, p)[1], offsets(flow.target, flow.remote(topic), p)[1])
-            for p in range(partitions)
-        ],
-        lambda lengths: all(source == target for source, target in lengths),
-        within=within,
-    )
 
 
 def test_a_topic_created_while_running_is_mirrored_within_the_refresh_interval(flow: Flow) -> None:
@@ -157,51 +113,6 @@ def connections_of_workers(cluster: Cluster) -> set[tuple[int, int]]:
         except psutil.NoSuchProcess:
             continue
     return found
-
-
-def busy_workers() -> list[psutil.Process]:
-    """Spark's Python workers that have a task: those that talk to a port of this process (the channel)."""
-    ours = {c.laddr.port for c in psutil.Process().net_connections("tcp") if c.status == "LISTEN"}
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            ports = {c.raddr.port for c in process.net_connections("tcp") if c.raddr}
-            if "pyspark.daemon" in process.cmdline() and ports & ours:
-                found.append(process)
-        except psutil.NoSuchProcess:
-            continue
-    return found
-
-
-def test_a_killed_worker_is_replaced_and_nothing_is_lost(flow: Flow) -> None:
-    topic = flow.create(partitions=2)
-
-    with flow.running({"b.offset.flush.interval.ms": "100"}) as mirror:
-        with writing(flow.source, topic, 2):
-            mirror.wait_for_records(100)
-            victims = busy_workers()
-            for victim in victims:
-                victim.kill()
-            killed_in = mirror.progress.epoch
-            eventually(lambda: mirror.progress.epoch, lambda epoch: epoch > killed_in, within=60)
-        wait_for_all_values(flow, topic, 2)
-
-    assert victims
-
-
-def wait_for_all_values(flow: Flow, topic: str, partitions: int) -> None:
-    """Until the mirror holds every value of the source in order, each at least once."""
-
-    def first_seen(cluster: Cluster, name: str) -> list[list[bytes | None]]:
-        found = read_all(cluster, name)
-        return [list(dict.fromkeys(r.value for r in found[p])) for p in range(partitions)]
-
-    wanted = first_seen(flow.source, topic)
-    eventually(
-        lambda: first_seen(flow.target, flow.remote(topic)),
-        lambda found: found == wanted,
-        within=60,
-    )
 
 
 def test_connections_survive_from_one_epoch_to_the_next(flow: Flow) -> None:

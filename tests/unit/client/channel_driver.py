@@ -29,7 +29,10 @@ def receipt(position: int = 5, error: str | None = None) -> Receipt:
 class Driver:
     def __init__(self) -> None:
         self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
-        self.server = ChannelServer(TOKEN, lambda epoch, got: self.heard.put((epoch, got)))
+        self.missed: queue.Queue[int] = queue.Queue()
+        self.server = ChannelServer(
+            TOKEN, lambda epoch, got: self.heard.put((epoch, got)), on_gone=self.missed.put
+        )
 
     def task(self, epoch: int = 1, token: str = TOKEN) -> TaskChannel:
         return TaskChannel(self.server.address, token, epoch)

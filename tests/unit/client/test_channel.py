@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 from channel_driver import SECONDS, TOKEN, Driver, receipt
 
+from heliograph.client import channel
+from heliograph.client.channel import TaskChannel
 from heliograph.errors import ConnectionLost
 from heliograph.model import Receipt, Stretch
 
@@ -177,3 +180,57 @@ def test_a_message_that_is_not_a_receipt_ends_only_its_own_connection(driver: Dr
     other.report([receipt()])
     assert driver.heard.get(timeout=SECONDS) == (1, [receipt()])
     other.close()
+
+
+def hear(task: TaskChannel, until: Callable[[TaskChannel], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not until(task):
+        assert time.monotonic() < deadline
+        task.wait(0.05)
+
+
+def test_a_task_that_is_gone_without_a_word_is_missed_and_one_that_is_done_is_not(
+    driver: Driver,
+) -> None:
+    done, gone = driver.task(epoch=3), driver.task(epoch=4)
+
+    done.say_done()
+    done.close()
+    assert driver.server.await_gone(3, SECONDS)
+    gone.close()
+
+    assert driver.missed.get(timeout=SECONDS) == 4
+    assert driver.missed.empty()
+
+
+def test_one_flow_may_end_while_the_epoch_goes_on(driver: Driver) -> None:
+    early = driver.task(epoch=1)
+    driver.server.end_epoch(1, "a->b")
+    late, next_epoch = driver.task(epoch=1), driver.task(epoch=2)
+
+    for task in (early, late):
+        hear(task, lambda task: task.ended_flows == {"a->b"})
+        assert not task.ended
+    driver.server.end_epoch(2)
+    hear(next_epoch, lambda task: task.ended)
+
+    assert next_epoch.ended_flows == set()
+    for task in (early, late, next_epoch):
+        task.close()
+
+
+def test_a_driver_that_is_silent_is_as_good_as_gone(
+    driver: Driver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(channel, "SILENT_SECONDS", 1.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        heard, deaf = driver.task(), TaskChannel(silent.getsockname()[:2], TOKEN, 1)
+
+        hear(deaf, lambda task: task.ended)
+        began = time.monotonic()
+        while time.monotonic() - began < 1.0:
+            heard.wait(0.05)
+
+    assert not heard.ended, "it hears every second that its driver lives"
+    heard.close()
+    deaf.close()

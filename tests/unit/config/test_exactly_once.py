@@ -17,9 +17,8 @@ def test_exactly_once_is_off_unless_the_worker_enables_it(mm2: Reader) -> None:
 def test_exactly_once_has_the_names_and_times_of_connect(mm2: Reader) -> None:
     mirror = mm2(ENABLED + COMMITTED)
 
-    assert mirror.flows[0].exactly_once == ExactlyOnce(
-        group_id="us-mm2", interval_ms=None, timeout_ms=60_000
-    )
+    assert mirror.flows[0].exactly_once == ExactlyOnce(interval_ms=None, timeout_ms=60_000)
+    assert mirror.flows[0].group_id == "us-mm2"
     assert mirror.warnings == ()
 
 

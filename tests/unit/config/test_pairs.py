@@ -80,6 +80,7 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
     assert mirror.heartbeats[1] == Heartbeats(
         source="eu",
         target="us",
+        group_id="eu-mm2",
         connector_name="MirrorHeartbeatConnector",
         interval_seconds=5,
         topic=InternalTopic(name="heartbeats", partitions=1, replication_factor=3),

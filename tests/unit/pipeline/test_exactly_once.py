@@ -84,7 +84,7 @@ class Rig:
         self.voided: list[Mapping[PartitionCopy, ClientError]] = []
         flow: Any = SimpleNamespace(
             name="a->b",
-            exactly_once=ExactlyOnce(group_id="a-mm2", interval_ms=None, timeout_ms=60_000),
+            exactly_once=ExactlyOnce(interval_ms=None, timeout_ms=60_000),
             offset_flush_interval_ms=changes.get("flush_ms", 60_000),
         )
         line: Any = self.line

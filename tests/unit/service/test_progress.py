@@ -112,3 +112,20 @@ def test_records_left_out_are_counted_over_all_epochs() -> None:
 
     assert progress.quarantined("a->b") == {TopicPartition("orders", 0): 3}
     assert progress.quarantined("b->a") == {}
+
+
+def test_a_restart_counts_what_was_said_before_and_shows_why_nothing_moves() -> None:
+    progress = Progress()
+    progress.begin(1)
+    progress.update(1, [receipt(records=5)])
+
+    progress.restart("the worker is gone")
+    (troubled,) = progress.receipts()
+    progress.update(1, [receipt(records=7)])  # too late
+    progress.begin(2)
+    progress.update(2, [receipt(records=2)])
+
+    assert (troubled.state, troubled.error) == (PartitionState.RETRYING, "the worker is gone")
+    assert progress.records == 7
+    assert progress.restarts == 1
+    assert progress.receipts()[0].state is PartitionState.RUNNING

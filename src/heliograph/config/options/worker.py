@@ -76,6 +76,12 @@ _ACTED = (
         valid=at_least(1),
         doc="How often offsets are stored",
     ),
+    _worker(
+        name="group.id",
+        type=STRING,
+        importance=Importance.HIGH,
+        doc="Group on the target by which one service at a time runs a flow; <source>-mm2 if not set",
+    ),
     *(
         _worker(
             name=name,
@@ -101,7 +107,6 @@ _ACTED = (
 
 # name, type, default, doc, since
 _LATER: tuple[tuple[str, OptionType, str | None, str, str], ...] = (
-    ("group.id", STRING, None, "Group of the workers; <source>-mm2 if not set", "2.4"),
     ("client.id", STRING, None, "Client id of the worker; A->B if not set", "2.4"),
     ("offset.flush.timeout.ms", LONG, "5000", "How long storing offsets may take", "2.4"),
     ("task.shutdown.graceful.timeout.ms", LONG, "5000", "How long tasks may take to stop", "2.4"),

@@ -1,0 +1,35 @@
+"""Which processes run a flow, or stand by for it: the members of its group on the target."""
+
+from __future__ import annotations
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.group_members import GroupMember, describe_members
+from heliograph.errors import BrokerError
+from heliograph.inspection.mirror_status import Member
+from heliograph.mm2.service_member import PROTOCOL, RUNS
+from heliograph.wire.error_codes import GROUP_AUTHORIZATION_FAILED
+
+_PATIENCE_SECONDS = 3.0
+_STABLE = "Stable"
+
+
+def look_at_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
+    """None of them where we may not ask: then a service may not join, either, and says so itself."""
+    try:
+        found = describe_members(target, group, patience=_PATIENCE_SECONDS)
+    except BrokerError as e:
+        if e.code == GROUP_AUTHORIZATION_FAILED:
+            return ()
+        raise
+    members = [judge_member(found.state, found.protocol, member) for member in found.members]
+    return tuple(sorted(members, key=lambda member: (member.state, member.process)))
+
+
+def judge_member(group_state: str, protocol: str, member: GroupMember) -> Member:
+    if group_state != _STABLE:
+        state = "JOINING"
+    elif protocol != PROTOCOL:
+        state = "JAVA"
+    else:
+        state = "RUNNING" if member.assignment == RUNS else "STANDBY"
+    return Member(process=str(member), state=state)

@@ -1,0 +1,39 @@
+"""What services say of themselves in the group of a flow: one runs it, the others stand by.
+
+    metadata    {"host":"mirror-1","pid":4711}      of a member, in JoinGroup
+    assignment  {"state":"RUNNING"}                 for a member, in SyncGroup; or STANDBY
+
+The group is that of Connect's workers, `<source>-mm2`, and so is its protocol type. The protocol's name is
+our own: coordinators refuse to have Java's workers and ours in one group at the same time.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+PROTOCOL_TYPE = "connect"
+PROTOCOL = "heliograph"
+RUNS = b'{"state":"RUNNING"}'
+STANDS_BY = b'{"state":"STANDBY"}'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceProcess:
+    host: str
+    pid: int
+
+    def __str__(self) -> str:
+        return f"{self.host}, pid {self.pid}"
+
+    def metadata(self) -> bytes:
+        return json.dumps(asdict(self), separators=(",", ":")).encode()
+
+
+def read_process(metadata: bytes) -> ServiceProcess | None:
+    """None: not written by us."""
+    try:
+        document = json.loads(metadata)
+        return ServiceProcess(host=str(document["host"]), pid=int(document["pid"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None

@@ -1,0 +1,182 @@
+"""The JVM of a local Spark, our own child process, started directly.
+
+No shell script, no launcher JVM, while Python still reads the configuration; with the client compiler only, a
+serial collector, and a class-data archive made once per machine (`train`). docs/decisions/0003-jvm.md
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from heliograph.errors import EnvironmentProblem
+from heliograph.machine.java import require_java
+
+log = logging.getLogger(__name__)
+
+#: Spark refuses to start with less than 450 MB.
+_HEAP = "512m"
+_FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
+#: What `org.apache.spark.launcher.JavaModuleOptions` opens on Java 17 and later.
+_OPENS = (
+    *(
+        f"--add-opens=java.base/{package}=ALL-UNNAMED"
+        for package in (
+            "java.lang",
+            "java.lang.invoke",
+            "java.lang.reflect",
+            "java.io",
+            "java.net",
+            "java.nio",
+            "java.util",
+            "java.util.concurrent",
+            "java.util.concurrent.atomic",
+            "jdk.internal.ref",
+            "sun.nio.ch",
+            "sun.nio.cs",
+            "sun.security.action",
+            "sun.util.calendar",
+        )
+    ),
+    "--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED",
+    "-Djdk.reflect.useDirectMethodHandle=false",
+    "-Dio.netty.tryReflectionSetAccessible=true",
+)
+_START_SECONDS = 60
+
+
+class Jvm:
+    """The JVM of a local session, our own child: it ends when its standard input does."""
+
+    def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
+        java = require_java()
+        self._folder = Path(tempfile.mkdtemp(prefix="heliograph-jvm-"))
+        self._info = self._folder / "gateway"
+        self._log_file = self._folder / "jvm.log"
+        home = spark_home()
+        archive = archive_path(java)
+        shared = (f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ()
+        command = [
+            str(java),
+            f"-Xmx{_HEAP}",
+            *_FLAGS,
+            *(extra_flags or shared),
+            *_OPENS,
+            f"-Dlog4j2.configurationFile={self._write_log_config()}",
+            "-cp",
+            f"{home}/jars/*",
+            "org.apache.spark.deploy.SparkSubmit",
+            "--conf",
+            f"spark.driver.memory={_HEAP}",
+            "pyspark-shell",
+        ]
+        with self._log_file.open("wb") as log_file:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=log_file,
+                stderr=subprocess.STDOUT,
+                env={
+                    **os.environ,
+                    **environment(),
+                    "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info),
+                },
+                # Ctrl-C at the terminal is for us; we end the JVM in order.
+                start_new_session=True,
+            )
+
+    def connect(self) -> None:
+        """Wait for the gateway and make pyspark use it."""
+        deadline = time.monotonic() + _START_SECONDS
+        while not self._info.is_file():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                raise EnvironmentProblem(
+                    f"Spark's JVM did not start ({self.fate}): {self._last_words()}"
+                )
+            time.sleep(0.01)
+        data = (
+            self._info.read_bytes()
+        )  # int32 port, int32 length, secret; renamed into place by Spark
+        port, length = struct.unpack_from(">ii", data)
+        os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+        os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def fate(self) -> str:
+        return "running" if self.running else f"exit code {self._process.poll()}"
+
+    def close(self, patience: float) -> None:
+        os.environ.pop("PYSPARK_GATEWAY_PORT", None)
+        os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            log.info("Spark's JVM takes its time to end; killing it")
+            self._process.kill()
+            self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _write_log_config(self) -> Path:
+        path = self._folder / "log4j2.properties"
+        path.write_text(
+            "rootLogger.level = error\n"
+            "rootLogger.appenderRef.stderr.ref = stderr\n"
+            "appender.stderr.type = Console\n"
+            "appender.stderr.name = stderr\n"
+            "appender.stderr.target = SYSTEM_ERR\n"
+            "appender.stderr.layout.type = PatternLayout\n"
+            "appender.stderr.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex\n"
+        )
+        return path
+
+    def _last_words(self) -> str:
+        lines = self._log_file.read_text(errors="replace").splitlines()
+        return " / ".join(lines[-5:]) or "it said nothing"
+
+
+def environment() -> dict[str, str]:
+    """Workers must run this interpreter and find this package, installed or not."""
+    here = str(Path(__file__).resolve().parents[2])
+    path = os.environ.get("PYTHONPATH", "")
+    return {
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_CONNECT_MODE": "0",
+        "PYTHONPATH": path
+        if here in path.split(os.pathsep)
+        else os.pathsep.join(filter(None, [here, path])),
+    }
+
+
+def spark_home() -> Path:
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise EnvironmentProblem(
+            "pyspark is not installed; install heliograph with its dependencies"
+        )
+    return Path(spec.origin).parent
+
+
+def archive_path(java: Path) -> Path:
+    """The class-data archive fits one Java and one folder of jars, so it lives beside them, in the
+    environment, under a name that changes with Java's version."""
+    release = java.resolve().parents[1] / "release"
+    identity = release.read_bytes() if release.is_file() else str(java.resolve()).encode()
+    name = f"spark-{hashlib.sha256(identity).hexdigest()[:12]}.jsa"
+    return Path(sys.prefix) / "share" / "heliograph" / name

@@ -1,0 +1,78 @@
+"""Two services with the same configuration: one runs the flow, the other stands by, none doubles."""
+
+from __future__ import annotations
+
+import pytest
+from grouping import client
+from mirroring import TARGET, Flow, mirror_once
+from under_load import wait_for_all_values, wait_for_same_length, writing
+from waiting import eventually
+
+from heliograph.client.coordinators import find_coordinator
+from heliograph.client.group_members import describe_members
+from heliograph.client.group_requests import Seat, leave_request
+from heliograph.errors import ClientError
+from heliograph.inspection.clusters import Clusters
+from heliograph.inspection.watching import look_at_mirror
+from heliograph.mm2.service_member import RUNS
+
+_FLUSH = {f"{TARGET}.offset.flush.interval.ms": "100"}
+
+
+def services(flow: Flow) -> list[str]:
+    """The states of all services of a flow, as `status` shows them."""
+    config = flow.config()
+    clusters = Clusters(config, client_id="test")
+    try:
+        (found,) = look_at_mirror(config, clusters).flows
+        return [member.state for member in found.members]
+    finally:
+        clusters.close()
+
+
+def wait_for_standby(flow: Flow) -> None:
+    eventually(lambda: services(flow), lambda found: found == ["RUNNING", "STANDBY"])
+
+
+def test_a_second_service_stands_by_and_takes_over_when_the_first_stops(flow: Flow) -> None:
+    topic = flow.create(partitions=2)
+
+    with flow.running() as first, writing(flow.source, topic, 2) as enough:
+        first.wait_for_records(20)
+        with flow.running() as second:
+            wait_for_standby(flow)
+            with pytest.raises(ClientError, match="STANDBY: another Heliograph runs it"):
+                mirror_once(flow.spark, flow.config({"once.timeout.seconds": "4"}))
+            assert second.progress.records == 0
+            first.stop()
+            second.wait_for_records(20, within=10)
+            enough.set()
+            wait_for_same_length(flow, topic, 2)
+
+    assert flow.assert_mirrored(topic) > 40
+
+
+def test_a_service_that_lost_its_place_goes_back_to_stand_by(flow: Flow) -> None:
+    topic = flow.create(partitions=2)
+
+    with flow.running(_FLUSH) as first, writing(flow.source, topic, 2) as enough:
+        first.wait_for_records(20)
+        with flow.running(_FLUSH) as second:
+            wait_for_standby(flow)
+            throw_out_who_runs(flow)
+            second.wait_for_records(20, within=10)
+            wait_for_standby(flow)
+            eventually(lambda: first.progress.epoch, lambda epoch: epoch == -1)  # nothing is leased
+            enough.set()
+            wait_for_all_values(flow, topic, 2)
+
+
+def throw_out_who_runs(flow: Flow) -> None:
+    """As `kafka-consumer-groups --remove-members` would, and as a session that ended does."""
+    group = f"{flow.alias}-mm2"
+    with client(flow.target, TARGET) as target:
+        members = describe_members(target, group, patience=5).members
+        (runs,) = [member for member in members if member.assignment == RUNS]
+        seat = Seat(group=group, member_id=runs.member_id, instance_id=runs.instance_id)
+        answer = target.call(find_coordinator(target, group), leave_request(seat))
+        assert answer.error_code == 0
