@@ -12,7 +12,7 @@ import psutil
 
 from chaos.errors import ChaosError
 from heliograph.embedded.keeper import KeptProcess
-from heliograph.pipeline.session import spark_home
+from heliograph.pipeline.jvm import spark_home
 
 _WORKERS = 2
 _START_SECONDS = 60.0
