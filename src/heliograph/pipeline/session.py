@@ -12,6 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from heliograph.errors import EnvironmentProblem
 from heliograph.pipeline.jvm import Jvm, environment
 
 log = logging.getLogger(__name__)
@@ -97,22 +98,28 @@ class ClusterSpark:
         self.driver_host = "127.0.0.1" if master.startswith("local") else os.uname().nodename
         self._master = master
         self._wanted = slots
-        self._session = _build(master, _SETTINGS, "WARN")
+        self._session: Any = _build(master, _SETTINGS, "WARN")
         self.slots = self._cores(_REGISTER_SECONDS)
 
     def session(self) -> Any:
+        if self._session is None:
+            self._session = _build(self._master, _SETTINGS, "WARN")
+            self.slots = self._cores(_REGISTER_SECONDS)
         return self._session
 
     def recover(self, *, lost: bool) -> None:
-        """After a failure: a new JVM in place of one that is `lost`; the slots that executors now have."""
+        """After a failure: the slots that executors now have; a JVM that is `lost` is replaced by another
+        when the session is next asked for."""
         if lost:
             log.error("Spark's driver JVM is gone; starting another")
             _forget_jvm()
-            self._session = _build(self._master, _SETTINGS, "WARN")
-        self.slots = self._cores(_REPLACE_SECONDS)
+            self._session = None
+        else:
+            self.slots = self._cores(_REPLACE_SECONDS)
 
     def close(self) -> None:
-        self._session.stop()
+        if self._session is not None:
+            self._session.stop()
 
     def _cores(self, patience: float) -> int:
         """The cores that executors have brought so far, given some time to register."""
@@ -132,14 +139,21 @@ class ClusterSpark:
 
 
 def _build(master: str, settings: dict[str, str], log_level: str = "ERROR") -> Any:
+    """Raises EnvironmentProblem."""
     os.environ.update(environment())
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master(master)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel(log_level)
+    try:
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel(log_level)
+    except (Py4JError, PySparkException, OSError) as e:
+        reason = " ".join(str(e).splitlines()[:2])
+        raise EnvironmentProblem(f"Spark at {master} did not start: {reason}") from e
     # A JVM that dies is noticed elsewhere; this server would print a traceback.
     spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
     return spark

@@ -17,11 +17,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.errors import ClientError, Fenced, NotKafka
+from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.query import CopyQuery, QueryFailed, SparkLost
@@ -158,9 +159,8 @@ class Mirror:
 
     def _run_query(self) -> None:
         copy = Copy(config=self._config, driver=self._channel.address, token=self._token)
-        query = self._query = CopyQuery(
-            self._spark.session(), self._spark.slots, copy, self._settle
-        )
+        session = self._session()
+        query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
         try:
             if self._once:
                 self._require_lead()
@@ -178,6 +178,14 @@ class Mirror:
         finally:
             self._query = None
             query.stop()
+
+    def _session(self) -> Any:
+        try:
+            return self._spark.session()
+        except EnvironmentProblem as e:
+            if not self._progress.restarts:
+                raise  # it has never run
+            raise SparkLost(str(e)) from e
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
