@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,9 @@ log = logging.getLogger(__name__)
 #: A micro-batch writes two small files here. They hold an epoch number and nothing that matters: a
 #: folder in memory, thrown away at the end, makes the change of epoch quicker.
 _FAST_FOLDER = Path("/dev/shm")
+
+#: What Spark says of the task that made it give up.
+_LOST_TASK = re.compile(r"most recent failure: (Lost task .*)")
 
 
 class QueryFailed(HeliographError):
@@ -41,9 +45,9 @@ def _in_our_words() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as e:
-        raise QueryFailed(f"Spark gave up on the copy: {_cause(e)}") from e
+        raise QueryFailed(f"Spark gave up on the copy: {cause_of(e)}") from e
     except (Py4JError, OSError) as e:
-        raise SparkLost(f"Spark's JVM does not answer: {_cause(e)}") from e
+        raise SparkLost(f"Spark's JVM does not answer: {cause_of(e)}") from e
 
 
 class CopyQuery:
@@ -115,8 +119,10 @@ def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
     return DataFrame(rows._jdf.mapInArrow(column._jc, False, None), rows.sparkSession)
 
 
-def _cause(error: Any) -> str:
+def cause_of(error: object) -> str:
     """The line of a Spark error that says what happened; the rest is Spark's stack."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith("heliograph.") or "Error: " in line]
-    return own[-1] if own else (lines[0] if lines else "unknown")
+    own = [line for line in lines if line.startswith("heliograph.")]
+    lost = [found.group(1) for line in lines if (found := _LOST_TASK.search(line))]
+    python = [line for line in lines if "Error: " in line]
+    return (own[-1:] or lost[:1] or python[-1:] or lines[:1] or ["unknown"])[0]
