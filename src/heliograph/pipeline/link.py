@@ -386,6 +386,14 @@ class Link:
 
     def _on_elsewhere(self, copy: PartitionCopy, base_offset: int, count: int) -> None:
         """A batch has not landed right behind the one before."""
+        if 0 <= base_offset < copy.downstream:
+            log.warning(
+                "%s: %s: a batch is acknowledged at offset %d, expected %d",
+                self.flow.name,
+                copy.target,
+                base_offset,
+                copy.downstream,
+            )
         known, others = copy.foreign, copy.landed(base_offset, count)
         if others and not known:
             log.warning(

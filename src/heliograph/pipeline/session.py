@@ -21,6 +21,7 @@ _REGISTER_SECONDS = 10.0
 #: How long executors that were lost may take to be replaced, before the copy goes on without them.
 _REPLACE_SECONDS = 5.0
 _DRIVER = "driver"
+_CORES_MAX = "spark.cores.max"
 
 _SETTINGS = {
     "spark.app.name": "heliograph",
@@ -98,13 +99,16 @@ class ClusterSpark:
         self.driver_host = "127.0.0.1" if master.startswith("local") else os.uname().nodename
         self._master = master
         self._wanted = slots
-        self._session: Any = _build(master, _SETTINGS, "WARN")
-        self.slots = self._cores(_REGISTER_SECONDS)
+        self._session: Any = self._connect()
 
     def session(self) -> Any:
         if self._session is None:
-            self._session = _build(self._master, _SETTINGS, "WARN")
-            self.slots = self._cores(_REGISTER_SECONDS)
+            self._session = self._connect()
+        return self._session
+
+    def _connect(self) -> Any:
+        self._session = _build(self._master, _SETTINGS, "WARN", cores=self._wanted)
+        self.slots = self._cores(_REGISTER_SECONDS)
         return self._session
 
     def recover(self, *, lost: bool) -> None:
@@ -138,10 +142,14 @@ class ClusterSpark:
         return sum(int(each.totalCores()) for each in own)
 
 
-def _build(master: str, settings: dict[str, str], log_level: str = "ERROR") -> Any:
-    """Raises EnvironmentProblem."""
+def _build(
+    master: str, settings: dict[str, str], log_level: str = "ERROR", cores: int | None = None
+) -> Any:
+    """`cores`: as many a standalone master gives us, and no more; without, it would give us all it has.
+    Raises EnvironmentProblem."""
     os.environ.update(environment())
     from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -149,6 +157,10 @@ def _build(master: str, settings: dict[str, str], log_level: str = "ERROR") -> A
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
+        if cores is not None:
+            SparkContext._ensure_initialized()  # the user's own configuration is read by the JVM
+            if not SparkConf().contains(_CORES_MAX):
+                builder = builder.config(_CORES_MAX, cores)
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel(log_level)
     except (Py4JError, PySparkException, OSError) as e:
