@@ -92,8 +92,11 @@ class Bench:
     def _warm_up(self, shape: Shape, loaded: Loaded) -> None:
         """Runs that do not count: until the brokers' JVMs have compiled this shape's path, the first
         systems to run would pay for the others (a broker's CPU halves over the first two runs)."""
-        for _ in range(_WARM_UP_RUNS):
-            measures = self._measure(shape, System.RAW_COPY, loaded)
+        systems = [System.RAW_COPY] * _WARM_UP_RUNS
+        if System.HELIOGRAPH_EOS in self._plan.systems:
+            systems.append(System.HELIOGRAPH_EOS)  # brokers append transactions by another path
+        for system in systems:
+            measures = self._measure(shape, system, loaded)
             _say(f"{shape.name}, warm-up: {_brief(measures)}")
             self._brokers.clean([shape.name])
 
