@@ -6,6 +6,7 @@ Not for several threads at once: every thread that talks to a cluster has a clie
 from __future__ import annotations
 
 import logging
+import math
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 #: Of Metadata: before Kafka 2.4 brokers may tell epochs of the past (KAFKA-9212), and none is better.
 _RELIABLE_EPOCHS = 9
 _LEADER_NOT_AVAILABLE = 5
+#: Brokers answer it from memory. Copies wait for it after a broker has been lost.
+_METADATA_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class ClusterClient:
             allow_auto_topic_creation=False,
             max_version=12,
         )
-        response = self.call_any(request)
+        response = self.call_any_all([request], doubt_after=_METADATA_SECONDS)[0]
         self.metadata = _read_metadata(response, epochs=request.API_VERSION >= _RELIABLE_EPOCHS)
         return self.metadata
 
@@ -89,13 +92,18 @@ class ClusterClient:
         """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
         return self.call_any_all([request])[0]
 
-    def call_any_all(self, requests: Sequence[Any]) -> list[Any]:
-        """As `call_any`, with several questions in one go; the answers in the order of the questions."""
+    def call_any_all(self, requests: Sequence[Any], doubt_after: float = math.inf) -> list[Any]:
+        """As `call_any`, with several questions in one go; the answers in the order of the questions.
+
+        A connection that has been open for a while may be dead without a word (half-open): after so many
+        seconds a new one is tried, which then has all its time.
+        """
         if not requests:
             return []
         failures: list[ClientError] = []
         if self._control is not None:
             try:
+                self._control.timeout = min(self.timeout, doubt_after)
                 return self._control.call_all(requests, stopped=self.stopped)
             except ClientError as e:
                 failures.append(e)

@@ -1,0 +1,63 @@
+"""Which connection a question to any broker goes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from heliograph.client import cluster as cluster_module
+from heliograph.client.cluster import ClusterClient
+from heliograph.errors import ConnectionLost
+from heliograph.model import ClusterConfig
+
+_ANSWER = SimpleNamespace(topics=[], brokers=[], controller_id=1, cluster_id="c")
+
+
+class Line:
+    """A connection that has its time for each answer; one that is `dead` has it for nothing."""
+
+    def __init__(self, timeout: float) -> None:
+        self.timeout = timeout
+        self.dead = False
+        self.waited: list[float] = []
+
+    def call_all(self, requests: Sequence[Any], *, stopped: Callable[[], bool]) -> list[Any]:
+        self.waited.append(self.timeout)
+        if self.dead:
+            raise ConnectionLost("no answer")
+        for request in requests:
+            request.API_VERSION = 12
+        return [_ANSWER for _ in requests]
+
+    def close(self) -> None:
+        self.dead = True
+
+
+@pytest.fixture
+def lines(monkeypatch: pytest.MonkeyPatch) -> list[Line]:
+    opened: list[Line] = []
+
+    def connect(host: str, port: int, *, timeout: float, **_: Any) -> Line:
+        opened.append(Line(timeout))
+        return opened[-1]
+
+    monkeypatch.setattr(cluster_module, "Connection", connect)
+    return opened
+
+
+def test_an_old_connection_that_is_silent_is_left_for_a_new_one_which_has_all_its_time(
+    lines: list[Line],
+) -> None:
+    client = ClusterClient(
+        ClusterConfig(alias="a", bootstrap_servers=("localhost:1",)), client_id="test"
+    )
+    client.refresh()
+    lines[0].dead = True
+
+    client.refresh()
+
+    assert lines[0].waited == [30.0, 5.0]
+    assert lines[1].waited == [30.0]
