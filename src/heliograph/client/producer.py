@@ -350,6 +350,12 @@ class Producer:
                 f"target {lane.partition}: source offset {batch.first_offset} was accepted although what "
                 f"stands before it was refused ({lane.refusal}); going back to the stored offsets"
             )
+        if lane.failed:
+            # The one before was appended, too, but its broker could not say so
+            # (NOT_ENOUGH_REPLICAS_AFTER_APPEND): both are sent again, recognised, and told in order.
+            batch.detach()
+            lane.failed.append(batch)
+            return
         self.buffered_bytes -= batch.weight
         lane.backoff.reset()
         lane.introduced = True

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +120,61 @@ def test_a_partition_without_a_leader_gives_back_what_was_not_sent() -> None:
     assert producer.idle
     assert producer.release(OFFSETS) == ([], None)
     assert "TOPIC_AUTHORIZATION_FAILED" in told[0].upper()
+
+
+class Script(Line):
+    """A broker with an answer of its own to each request, in order."""
+
+    def __init__(self, *answers: bytes) -> None:
+        super().__init__(b"")
+        self._answers = list(answers)
+
+    def pump(self) -> None:
+        while self._waiting:
+            self._waiting.pop(0)(memoryview(self._answers.pop(0)))
+
+
+def landed(offset: int, error: int = 0) -> bytes:
+    name = DATA.topic.encode()
+    answer = struct.pack(">ih", 1, len(name)) + name + struct.pack(">i", 1)
+    return answer + struct.pack(">ihqqqih", 0, error, offset, -1, 0, 0, -1)
+
+
+def test_what_was_appended_behind_a_batch_in_doubt_is_told_after_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a mirror would take the one in doubt for somebody else's records."""
+    identity = ProducerIdentity(7, 0)
+    monkeypatch.setattr("heliograph.client.producer.init_producer_id", lambda cluster: identity)
+    cluster = ClusterClient(ClusterConfig(alias="b", bootstrap_servers=()), client_id="test")
+    cluster.metadata = Metadata(nodes={1: ("b", 1)}, leaders={DATA: 1})
+    monkeypatch.setattr(cluster, "refresh", lambda topics: cluster.metadata)
+    not_enough_replicas_after_append = landed(-1, error=20)
+    answers = [landed(5), not_enough_replicas_after_append, landed(7), landed(6), landed(7)]
+    line = Script(*answers)
+    monkeypatch.setattr(cluster, "connection", lambda node: line)
+    told: list[int] = []
+    producer = Producer(
+        cluster,
+        ["a.orders"],
+        on_ack=lambda partition, batch, offset: told.append(offset),
+        on_refused=lambda partition, error: pytest.fail("given up"),
+        on_retry=lambda partition, error: None,
+    )
+
+    def work() -> None:
+        producer.send()
+        producer.pump()
+
+    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 0, 1))
+    work()
+    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 1, 2))
+    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 2, 3))
+    work()
+    assert told == [5]
+
+    deadline = time.monotonic() + 5
+    while not producer.idle and time.monotonic() < deadline:
+        work()
+
+    assert told == [5, 6, 7]
