@@ -82,6 +82,10 @@ class ConnectionLost(ClientError):
     retriable = True
 
 
+class NoAnswer(ConnectionLost):
+    """Nothing came in time, and nothing says why: a broker at a loss, or a connection that is half-open."""
+
+
 class MalformedResponse(ClientError):
     """An answer is not what its API and version promise. Its connection is of no use any more."""
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from heliograph import __version__
 from heliograph.client.held_memory import Body
 from heliograph.client.poller import wait
-from heliograph.errors import ConnectionLost, MalformedResponse, NotKafka
+from heliograph.errors import ConnectionLost, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
@@ -167,7 +167,7 @@ class Connection:
                     self._filled = 0
                     self._advance()
         if self._expected and self._expected[0].deadline < time.monotonic():
-            raise ConnectionLost(f"{self.address}: no answer within {self.timeout:g} s")
+            raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
 
     def close(self) -> None:
         self._socket.close()

@@ -34,7 +34,7 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
 from heliograph.client.lanes import Lane, Outgoing
 from heliograph.client.transactions import FENCING, Transaction, fenced
-from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
+from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse, NoAnswer
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
 from heliograph.wire import messages, produce
@@ -428,6 +428,15 @@ class Producer:
         for lane in self._ready.pop(node, ()):
             lane.scheduled = False
             self._retry(lane, error)
+        if isinstance(error, NoAnswer):
+            self._leave_idle()
+
+    def _leave_idle(self) -> None:
+        """What silenced one connection may have silenced others: those that nothing is under way on would
+        be found out one after the other, each when it is next needed."""
+        for node in [node for node, pipe in self._pipes.items() if not pipe.requests]:
+            del self._pipes[node]
+            self.cluster.disconnect(node)
 
     # ── trying again ─────────────────────────────────────────────────────────────────────────
 
