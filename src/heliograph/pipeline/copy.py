@@ -75,6 +75,8 @@ class Copy:
             # Once: what a receipt tells of stretches, the next one does not.
             receipts = [receipt for run in runs for receipt in run.link.receipts()]
             channel.report(receipts)
+            for run in runs:
+                _hang_up_if_troubled(run, receipts)
         for run in runs:
             if run.failure is not None:
                 raise run.failure
@@ -140,6 +142,17 @@ class _Run(threading.Thread):
             self.link.run()
         except BaseException as e:  # noqa: BLE001 - raised again in the task's thread, for Spark to see
             self.failure = e
+
+
+def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
+    """Connections outlive an epoch, but not one that ended in trouble: some may be half-open, and would be
+    found out one after the other."""
+    name = run.link.flow.name
+    own = [receipt for receipt in receipts if receipt.flow == name]
+    if run.failure is None and all(r.stored and r.error is None for r in own):
+        return
+    for key in [key for key in _clients if key[0] == name]:
+        _clients.pop(key).close()
 
 
 def _attend(runs: list[_Run], channel: TaskChannel) -> None:

@@ -250,7 +250,7 @@ class ObservedFlow:
             for partition in stored.keys() | trails.keys()
         }
         by_stored = sum(each.by_stored for each in found.values())
-        if by_stored:
+        if by_stored and self.fencing is None:
             log.info(
                 "flow %s: %d partitions go on, at least once, at offsets stored by another mirror or a user",
                 self.config.name,
