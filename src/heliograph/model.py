@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
+
+from heliograph.security import PLAINTEXT, Security
 
 
 class TopicPartition(NamedTuple):
@@ -188,6 +190,14 @@ class Translation(StrEnum):
     SYNCS = "syncs"
 
 
+class ClientKind(StrEnum):
+    """Kafka's kinds of client, which may log in differently: `A.consumer.sasl.jaas.config`."""
+
+    CONSUMER = "consumer"
+    PRODUCER = "producer"
+    ADMIN = "admin"
+
+
 class PartitionState(StrEnum):
     RUNNING = "RUNNING"
     RETRYING = "RETRYING"
@@ -197,11 +207,20 @@ class PartitionState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """How to reach one cluster: its alias, where to bootstrap, and client properties as written."""
+    """How to reach one cluster: its alias, where to bootstrap, and client properties as written.
+
+    `security` is that of the client at hand, `others` that of the kinds of client that differ from it.
+    """
 
     alias: str
     bootstrap_servers: tuple[str, ...]
     properties: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold secrets
+    security: Security = PLAINTEXT
+    others: tuple[tuple[ClientKind, Security], ...] = ()
+
+    def for_client(self, kind: ClientKind) -> ClusterConfig:
+        """The cluster as a client of this kind reaches it."""
+        return replace(self, security=dict(self.others).get(kind, self.security))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from heliograph.config.addresses import host_port
+from heliograph.config.client_options import is_security
 from heliograph.config.layers import Layers, Setting, Settings, is_client_config
 from heliograph.config.near_match import near
 from heliograph.config.properties import PropertiesFile
+from heliograph.config.security import SecurityProblem, read_security, without_effect
 from heliograph.config.values import InvalidValue, parse_list
-from heliograph.model import ClusterConfig
+from heliograph.model import ClientKind, ClusterConfig
+from heliograph.security import PLAINTEXT, Security
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Reads clusters; collects problems."""
+    """Reads clusters; collects problems and warnings."""
 
     file: PropertiesFile
     layers: Layers
     problems: list[str]
+    warnings: list[str]
 
     def read(self, alias: str) -> ClusterConfig:
         settings = self.layers.cluster(alias)
@@ -27,11 +32,51 @@ class Clusters:
             for name, setting in settings.items()
             if name != "bootstrap.servers" and not _is_handed_down(name, setting, alias)
         ]
-        return ClusterConfig(
-            alias=alias,
-            bootstrap_servers=self._bootstrap_servers(alias, settings),
-            properties=tuple(properties),
+        return self._secured(
+            ClusterConfig(
+                alias=alias,
+                bootstrap_servers=self._bootstrap_servers(alias, settings),
+                properties=tuple(properties),
+            ),
+            self.layers.clients(alias),
         )
+
+    def of_flow(self, source: str, target: str, base: ClusterConfig) -> ClusterConfig:
+        """The same cluster as the clients of one flow reach it."""
+        side = "source" if base.alias == source else "target"
+        return self._secured(base, self.layers.flow_clients(source, target, side))
+
+    def _secured(
+        self, cluster: ClusterConfig, clients: Mapping[ClientKind, Settings]
+    ) -> ClusterConfig:
+        found = {kind: self._security(cluster.alias, its) for kind, its in clients.items()}
+        usual = found[ClientKind.ADMIN]
+        return replace(
+            cluster,
+            security=usual,
+            others=tuple((kind, each) for kind, each in found.items() if each != usual),
+        )
+
+    def _security(self, alias: str, client: Settings) -> Security:
+        settings = {name: each for name, each in client.items() if is_security(name)}
+        if any(setting.found.broken for setting in settings.values()):
+            return PLAINTEXT  # reported already
+        values = {name: setting.value for name, setting in settings.items()}
+        security, problems = read_security(values, {n: s.key for n, s in settings.items()})
+        self.problems.extend(self._place(problem, settings, alias) for problem in problems)
+        self.warnings.extend(
+            self._place(unread, settings, alias)
+            for unread in without_effect(values)
+            if settings[unread.setting].key.startswith(f"{alias}.")
+        )
+        return security
+
+    def _place(self, problem: SecurityProblem, settings: Settings, alias: str) -> str:
+        setting = settings.get(problem.setting)
+        if setting is None:
+            return f"{problem.describe(f'{alias}.{problem.setting}', None)} ({self.file.name})"
+        shown = problem.describe(setting.key, setting.found.shown)
+        return f"{shown} ({self.file.where(setting.key)})"
 
     def _bootstrap_servers(self, alias: str, settings: Settings) -> tuple[str, ...]:
         setting = settings.get("bootstrap.servers")

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from heliograph.config.client_options import is_security
 from heliograph.config.options import Support
 from heliograph.config.placement import Known, Placement, UnknownAlias
 from heliograph.config.properties import PropertiesFile
 from heliograph.config.values import BOOLEAN, InvalidValue
 
-_SECURITY_REMEDY = (
-    "TLS and SASL are not supported by this version; use a PLAINTEXT listener of the cluster"
-)
 _REMEDIES = {
     "source.cluster.alias": "the alias is the one in clusters; leave the setting out",
     "target.cluster.alias": "the alias is the one in clusters; leave the setting out",
@@ -62,21 +58,14 @@ def alias_problems(
 def refusals(file: PropertiesFile, placements: Iterable[Placement]) -> list[str]:
     """Settings without which records would go astray or connections fail. Values stay unsaid."""
     problems = []
-    security: dict[str, list[Known]] = {}
     for placement in placements:
         if not isinstance(placement, Known) or not _is_refused(file, placement):
-            continue
-        if is_security(placement.option.name):
-            security.setdefault(placement.prefix, []).append(placement)
             continue
         remedy = _REMEDIES.get(placement.option.name, "leave the setting out")
         problems.append(
             f"{placement.key}: not supported by this version; {remedy} "
             f"({file.where(placement.key)})"
         )
-    for refused in security.values():
-        keys = ", ".join(placement.key for placement in refused)
-        problems.append(f"{keys}: {_SECURITY_REMEDY} ({file.where(refused[0].key)})")
     return problems
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from heliograph.config.client_options import is_security
 from heliograph.config.options import OPTIONS, WORKER_TOP_LEVEL_PREFIXES, Scope
 from heliograph.config.properties import PropertiesFile, Property
+from heliograph.model import ClientKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,19 @@ class Layers:
         (`Worker.baseProducerConfigs`)."""
         own = _strip(self.connector(source, target), "producer.override.")
         return _strip(self.worker(target), "producer.") | own
+
+    def clients(self, alias: str) -> dict[ClientKind, Settings]:
+        """The clients of a cluster, whatever flow they belong to."""
+        cluster = self.cluster(alias)
+        return {kind: _strip(cluster, f"{kind}.") for kind in ClientKind}
+
+    def flow_clients(self, source: str, target: str, side: str) -> dict[ClientKind, Settings]:
+        """The clients of one flow on one side of it. Records are written by the worker's producer."""
+        connector = self.connector(source, target)
+        clients = {kind: client_settings(connector, side, kind) for kind in ClientKind}
+        if side == "target":
+            clients[ClientKind.PRODUCER] = self.target_producer(source, target)
+        return clients
 
     def _below(self, prefix: str) -> Settings:
         return _strip(self._all, prefix)

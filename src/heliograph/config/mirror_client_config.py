@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from heliograph.config.addresses import host_port
 from heliograph.config.client_options import CLIENT_NAMES, is_security
 from heliograph.config.near_match import did_you_mean
-from heliograph.config.options import OPTIONS, Option, Scope
+from heliograph.config.options import OPTIONS, Option, Scope, Support
+from heliograph.config.security import read_security
 from heliograph.config.values import InvalidValue, parse_list
 from heliograph.errors import ConfigError
 from heliograph.model import ClusterConfig
 from heliograph.policy.classes import replication_policy
 from heliograph.policy.naming import DefaultReplicationPolicy, ReplicationPolicy
 from heliograph.policy.rename import TOPIC_MAP, TOPIC_RENAME
+from heliograph.security import Security
 
 _BOOTSTRAP = "bootstrap.servers"
 _POLICY_CLASS = "replication.policy.class"
@@ -61,11 +63,7 @@ class _Reading:
     def __init__(self, properties: Mapping[str, str], subject: str) -> None:
         self._properties = properties
         self._subject = subject
-        self.problems = [
-            f"{key}: TLS and SASL are not supported by this version; use a PLAINTEXT listener"
-            for key, value in properties.items()
-            if is_security(_bare(key)) and value.strip().upper() != "PLAINTEXT"
-        ]
+        self.problems: list[str] = []
 
     def cluster(self, prefix: str) -> ClusterConfig:
         key = prefix + _BOOTSTRAP if prefix + _BOOTSTRAP in self._properties else _BOOTSTRAP
@@ -75,12 +73,36 @@ class _Reading:
         return ClusterConfig(
             alias=self._subject,
             bootstrap_servers=tuple(self._host_port(key, server) for server in servers),
+            security=self._security(prefix),
         )
+
+    def _security(self, prefix: str) -> Security:
+        keys = {
+            _bare(key): key
+            for start in ("", prefix)
+            for key in self._properties
+            if key.startswith(start) and is_security(key.removeprefix(start))
+        }
+        for name, key in keys.items():
+            option = OPTIONS.get((Scope.CLIENT, name))
+            if option is not None:
+                self._check(key, option)
+                if option.support is Support.REFUSED:
+                    self.problems.append(f"{key}: not supported by this version; leave it out")
+        security, problems = read_security({n: self._properties[k] for n, k in keys.items()}, keys)
+        self.problems += [
+            problem.describe(
+                keys.get(problem.setting, problem.setting),
+                self._properties.get(keys.get(problem.setting, "")),
+            )
+            for problem in problems
+        ]
+        return security
 
     def policy(self) -> ReplicationPolicy:
         """What is wrong with the class is found when the rest is right."""
         for name in _POLICY_OPTIONS:
-            self._check(name)
+            self._check(name, _option(name))
         class_name = self._properties.get(_POLICY_CLASS, str(_option(_POLICY_CLASS).default))
         if self.problems:
             return DefaultReplicationPolicy()
@@ -97,13 +119,13 @@ class _Reading:
             if name not in acted and not is_security(name)
         )
 
-    def _check(self, name: str) -> None:
-        text = self._properties.get(name)
+    def _check(self, key: str, option: Option) -> None:
+        text = self._properties.get(key)
         try:
             if text is not None:
-                _option(name).parse(text)
+                option.parse(text)
         except InvalidValue as invalid:
-            self.problems.append(f"{name}: expected {invalid.expected}, found {text!r}")
+            self.problems.append(f"{key}: expected {invalid.expected}, found {text!r}")
 
     def _host_port(self, key: str, server: str) -> str:
         try:

@@ -212,7 +212,8 @@ class FlowConfig:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorConfig:
     """`flows` holds the enabled ones whose target is served, `heartbeats` all pairs that have any;
-    `clusters` all that were declared.
+    `clusters` all that were declared, `flow_clusters` those that the clients of a flow, by its name, reach
+    in another way.
 
     An epoch is one for all flows, since one query carries them all.
     """
@@ -223,6 +224,7 @@ class MirrorConfig:
     epoch_seconds: int
     once_timeout_seconds: int
     warnings: tuple[str, ...] = ()
+    flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -231,8 +233,10 @@ class MirrorConfig:
         beats = [(each.source, each.target) for each in self.heartbeats]
         return tuple(dict.fromkeys([*flows, *beats]))
 
-    def cluster(self, alias: str) -> ClusterConfig:
-        for cluster in self.clusters:
+    def cluster(self, alias: str, flow: str | None = None) -> ClusterConfig:
+        """As clients in general reach it, or those of the flow (or pair) of this name."""
+        own = (cluster for name, cluster in self.flow_clusters if name == flow)
+        for cluster in (*own, *self.clusters):
             if cluster.alias == alias:
                 return cluster
         raise KeyError(alias)

@@ -55,12 +55,20 @@ class _Reading:
         self._problems += alias_problems(self._file, placements, aliases)
         self._problems += value_problems(self._file, placements)
         self._problems += refusals(self._file, placements)
-        clusters = Clusters(self._file, self._layers, self._problems)
+        reader = Clusters(self._file, self._layers, self._problems, self._warnings)
+        clusters = {alias: reader.read(alias) for alias in aliases}
         top = Effective(self._layers.top(), Scope.TOP, self._file.name, self._problems)
         mirror = MirrorConfig(
             flows=tuple(pair.flow() for pair in enabled),
             heartbeats=tuple(beats for pair in pairs if (beats := pair.heartbeats())),
-            clusters=tuple(clusters.read(alias) for alias in aliases),
+            clusters=tuple(clusters.values()),
+            flow_clusters=tuple(
+                (pair.name, other)
+                for pair in pairs
+                for alias in (pair.source, pair.target)
+                if (other := reader.of_flow(pair.source, pair.target, clusters[alias]))
+                != clusters[alias]
+            ),
             epoch_seconds=top.number("epoch.seconds"),
             once_timeout_seconds=top.number("once.timeout.seconds"),
             warnings=(*self._file.warnings, *remarks(self._file, placements), *self._warnings),

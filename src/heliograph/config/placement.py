@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heliograph.config.client_options import client_kind, client_option, is_security, known_names
+from heliograph.config.client_options import client_kind, client_option, known_names
 from heliograph.config.mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
 from heliograph.config.near_match import did_you_mean, near
 from heliograph.config.options import (
@@ -120,7 +120,12 @@ class Placer:
         name = key.removeprefix(prefix)
         option = OPTIONS.get((Scope.CONNECTOR, name)) or OPTIONS.get((Scope.CLIENT, name))
         if option is not None and name != "bootstrap.servers":
-            return Known(key, prefix, option)
+            remark = (
+                f"has no effect, as in MM2; write {source}.{name} or {target}.{name}"
+                if option.scope is Scope.CLIENT
+                else None
+            )
+            return Known(key, prefix, option, remark)
         if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
             return Ineffective(
                 key, "is not read in this version; a flow's clusters are those of its aliases"
@@ -129,7 +134,7 @@ class Placer:
             return self._client(key, Scope.CLIENT, match["name"])
         if match := FLOW_CLIENT.fullmatch(name):
             misleading = misleading_client(match, flow=flow, source=source, target=target)
-            if misleading and not is_security(match["name"]):
+            if misleading:
                 return Ineffective(key, misleading)
             return self._client(key, Scope(match["kind"]), match["name"])
         placed = self._nowhere(key, prefix, name, (Scope.CONNECTOR,), (source, target))

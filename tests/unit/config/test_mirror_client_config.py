@@ -65,8 +65,16 @@ def test_a_policy_that_keeps_names_may_know_its_source() -> None:
         ({"bootstrap.servers": "a:70000"}, "a port from 1 to 65535"),
         (SERVERS | {"replication.policy.separator": "/"}, "replication.policy.separator: expected"),
         (SERVERS | {"replication.policy.class": "a.b.Mine"}, "a.b.Mine"),
-        (SERVERS | {"sasl.jaas.config": "hush"}, "sasl.jaas.config"),
-        (SERVERS | {"consumer.security.protocol": "SSL"}, "consumer.security.protocol"),
+        (
+            SERVERS
+            | {
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": "PLAIN",
+                "sasl.jaas.config": "hush",
+            },
+            "sasl.jaas.config: not a JAAS line",
+        ),
+        (SERVERS | {"consumer.security.protocol": "TLS"}, "consumer.security.protocol: expected"),
     ],
 )
 def test_what_cannot_be_used_is_refused(properties: dict[str, str], words: str) -> None:

@@ -213,15 +213,21 @@ def test_secrets_are_in_no_text_of_a_configuration(mm2: Reader) -> None:
     assert SECRET not in str(mirror.warnings)
 
 
-def test_refused_security_settings_show_neither_value_nor_placeholder(mm2: Reader) -> None:
+def test_broken_security_settings_show_neither_value_nor_placeholder(mm2: Reader) -> None:
     found = mm2.problems(
-        BASE + PROVIDERS + "us.sasl.jaas.config = password=${env:S};\n", environment={"S": SECRET}
+        BASE
+        + PROVIDERS
+        + "us.security.protocol = SASL_SSL\nus.sasl.mechanism = PLAIN\n"
+        + "us.sasl.jaas.config = m.M required password=${env:S}\n",
+        environment={"S": SECRET},
     )
 
     assert found == [
-        "us.sasl.jaas.config: TLS and SASL are not supported by this version; use a PLAINTEXT "
-        "listener of the cluster (mm2.properties:9)"
+        "us.sasl.jaas.config: not a JAAS line: expected a semicolon at the end (mm2.properties:11)"
     ]
+    mechanism = "us.security.protocol = SASL_SSL\nus.sasl.mechanism = ${env:S}\n"
+    (found_mechanism,) = mm2.problems(BASE + PROVIDERS + mechanism, environment={"S": SECRET})
+    assert found_mechanism.endswith("GSSAPI, found '${env:S}' (mm2.properties:10)")
 
 
 def test_files_of_a_provider_are_utf_8(access: Path) -> None:

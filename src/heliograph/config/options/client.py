@@ -1,7 +1,7 @@
 """How to reach a cluster (`MirrorClientConfig.CLIENT_CONFIG_DEF`), its consumers and producers.
 
-TLS and SASL are refused: a client that left them out would fail to connect, or connect without the
-protection that the file asks for.
+What names a Java class of the user's own, or a provider of the JVM, is refused: a connection without what
+it does would fail, or lack the protection that the file asks for.
 """
 
 from __future__ import annotations
@@ -24,6 +24,39 @@ from heliograph.config.values import (
     one_of,
     one_of_ignoring_case,
 )
+
+#: Of the JVM, or of brokers, which validate tokens; a client here does without.
+_WITHOUT_EFFECT = frozenset(
+    {
+        "ssl.provider",
+        "ssl.keymanager.algorithm",
+        "ssl.trustmanager.algorithm",
+        "ssl.secure.random.implementation",
+        "sasl.kerberos.kinit.cmd",
+        "sasl.kerberos.ticket.renew.window.factor",
+        "sasl.kerberos.ticket.renew.jitter",
+        "sasl.kerberos.min.time.before.relogin",
+        "sasl.login.refresh.window.jitter",
+        "sasl.login.refresh.min.period.seconds",
+        "sasl.login.refresh.buffer.seconds",
+        "sasl.login.read.timeout.ms",
+        "sasl.login.retry.backoff.ms",
+        "sasl.login.retry.backoff.max.ms",
+        "sasl.oauthbearer.jwt.validator.class",
+        "sasl.oauthbearer.scope.claim.name",
+        "sasl.oauthbearer.sub.claim.name",
+        "sasl.oauthbearer.jwks.endpoint.url",
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        "sasl.oauthbearer.clock.skew.seconds",
+        "sasl.oauthbearer.expected.audience",
+        "sasl.oauthbearer.expected.issuer",
+        "sasl.oauthbearer.allow.unverified.audience",
+        "sasl.oauthbearer.allow.unverified.issuer",
+    }
+)
+_REFUSED = ("ssl.engine.factory.class", "sasl.login.class", "sasl.oauthbearer.assertion.")
 
 # name, type, default
 _SSL: tuple[tuple[str, OptionType, str | None], ...] = (
@@ -102,7 +135,14 @@ _OAUTHBEARER: tuple[tuple[str, OptionType, str | None], ...] = (
 )
 
 _client = partial(Option, scope=Scope.CLIENT)
-_security = partial(_client, support=Support.REFUSED, importance=Importance.MEDIUM)
+_security = partial(_client, importance=Importance.MEDIUM)
+
+
+def _support(name: str) -> Support:
+    if name.startswith(_REFUSED):
+        return Support.REFUSED
+    return Support.LATER if name in _WITHOUT_EFFECT else Support.ACTED
+
 
 CLIENT = (
     _client(
@@ -119,7 +159,13 @@ CLIENT = (
         doc="How to talk to brokers",
     ),
     *(
-        _security(name=f"{family}.{name}", type=type_, default=default, doc=doc)
+        _security(
+            name=f"{family}.{name}",
+            type=type_,
+            default=default,
+            doc=doc,
+            support=_support(f"{family}.{name}"),
+        )
         for family, doc, options in (
             ("ssl", "TLS", _SSL),
             ("sasl", "SASL", _SASL),

@@ -1,0 +1,146 @@
+"""How a client proves who it is and finds out whom it talks to: values, read by `config/security.py`.
+
+Secrets hide themselves wherever a value is printed as a whole, and travel with it to the executors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class Secret(str):
+    """A text that is not shown in the repr of whatever holds it; Java prints it the same way."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "[hidden]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """A truststore or keystore: a file, or PEM as it stands in the configuration.
+
+    `name` is "truststore" or "keystore". `certificates` and `key` are inline PEM; a store that was read
+    from its file has both these and the `location`, which then serves messages only.
+    """
+
+    name: str
+    type: str = "JKS"
+    location: str | None = None
+    password: Secret | None = None
+    key_password: Secret | None = None
+    certificates: Secret | None = None
+    key: Secret | None = None
+
+    @property
+    def is_read(self) -> bool:
+        return self.certificates is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tls:
+    """Without a truststore, the authorities that this machine trusts are trusted."""
+
+    truststore: Store | None = None
+    keystore: Store | None = None
+    verify_host: bool = True
+    protocols: tuple[str, ...] = ("TLSv1.2", "TLSv1.3")
+    cipher_suites: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Password:
+    """PLAIN and SCRAM; `is_token` for a delegation token's id and HMAC, with SCRAM."""
+
+    username: str
+    password: Secret
+    is_token: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnsecuredToken:
+    """A token that nobody has signed, for tests: `OAuthBearerUnsecuredLoginCallbackHandler`.
+
+    `claims` are (name, value as JSON), without the times, which the client adds.
+    """
+
+    claims: tuple[tuple[str, str], ...]
+    lifetime_seconds: int = 3600
+    extensions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenEndpoint:
+    """Tokens for a client's id and secret (OAuth's client credentials grant).
+
+    `window` is the part of a token's life after which a new one is fetched; `tls` is for the endpoint.
+    """
+
+    url: str
+    client_id: str
+    client_secret: Secret
+    scope: str | None = None
+    urlencode: bool = False
+    extensions: tuple[tuple[str, str], ...] = ()
+    tls: Tls = field(default_factory=Tls)
+    timeout_seconds: float = 10.0
+    window: float = 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenToken:
+    """A token from elsewhere: the text itself, or a file that somebody keeps fresh."""
+
+    token: Secret | None = None
+    location: str | None = None
+    extensions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsIam:
+    """What the JAAS line of MSK's login module may say; without any of it, AWS's default chain."""
+
+    profile: str | None = None
+    role_arn: str | None = None
+    role_session_name: str | None = None
+    role_external_id: str | None = None
+    sts_region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kerberos:
+    """What the JAAS line of `Krb5LoginModule` may say; without a keytab, this user's ticket cache.
+
+    `keytab_content` (base64) is there once the file was read.
+    """
+
+    service: str
+    principal: str | None = None
+    keytab: str | None = None
+    keytab_content: Secret | None = None
+
+
+Credentials = Password | UnsecuredToken | TokenEndpoint | GivenToken | AwsIam | Kerberos
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sasl:
+    mechanism: str
+    credentials: Credentials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """`keys` are the settings under the names that the user wrote, where those have a prefix."""
+
+    tls: Tls | None = None
+    sasl: Sasl | None = None
+    keys: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
+
+    def key(self, name: str) -> str:
+        """`ssl.truststore.location` as it stands in the user's file."""
+        return dict(self.keys).get(name, name)
+
+
+PLAINTEXT = Security()
