@@ -13,6 +13,10 @@ HeliographError
 │   ├── MalformedResponse    an answer's bytes are not what its API promises   retriable
 │   ├── NotKafka             something else listens on that port
 │   ├── UnsupportedBroker    the broker does not speak a version we need
+│   ├── SecurityFailed       tried again, but no matter of waiting
+│   │   ├── BadKeyMaterial   a store, a key or a token that cannot be read
+│   │   ├── TlsFailed        the other end could not prove who it is, or no TLS could be agreed on
+│   │   └── LoginFailed      the broker, or a token endpoint, does not take our credentials
 │   └── BrokerError          an error code in a response; knows if retriable
 ├── Fenced                   another has taken over our transactional.id
 └── RecordTooLarge           one record is larger than the target takes
@@ -98,6 +102,23 @@ class NotKafka(ClientError):
 
 class UnsupportedBroker(ClientError):
     """The broker does not offer a version of an API that this client needs."""
+
+
+class SecurityFailed(ClientError):
+    """Who is who could not be proven. Not retriable, but not final: people mend certificates and
+    passwords while a service runs."""
+
+
+class BadKeyMaterial(SecurityFailed):
+    """A truststore, a keystore, a key or a token cannot be read."""
+
+
+class TlsFailed(SecurityFailed):
+    """The other end could not prove who it is, refused our certificate, or no TLS could be agreed on."""
+
+
+class LoginFailed(SecurityFailed):
+    """Credentials were refused, or cannot be had."""
 
 
 class BrokerError(ClientError):

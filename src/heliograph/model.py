@@ -209,18 +209,18 @@ class PartitionState(StrEnum):
 class ClusterConfig:
     """How to reach one cluster: its alias, where to bootstrap, and client properties as written.
 
-    `security` is that of the client at hand, `others` that of the kinds of client that differ from it.
+    `security` is that of the client at hand, `by_client` that of every kind of client if they differ.
     """
 
     alias: str
     bootstrap_servers: tuple[str, ...]
     properties: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold secrets
     security: Security = PLAINTEXT
-    others: tuple[tuple[ClientKind, Security], ...] = ()
+    by_client: tuple[tuple[ClientKind, Security], ...] = ()
 
     def for_client(self, kind: ClientKind) -> ClusterConfig:
         """The cluster as a client of this kind reaches it."""
-        return replace(self, security=dict(self.others).get(kind, self.security))
+        return replace(self, security=dict(self.by_client).get(kind, self.security))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

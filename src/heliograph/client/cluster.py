@@ -7,14 +7,24 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 from uuid import UUID
 
+from heliograph.client.access import Access
+from heliograph.client.backoff import Backoff
 from heliograph.client.connection import Connection
-from heliograph.errors import ClientError, ConnectionLost, NotKafka, Unreachable, UnsupportedBroker
+from heliograph.errors import (
+    ClientError,
+    ConnectionLost,
+    NotKafka,
+    SecurityFailed,
+    Unreachable,
+    UnsupportedBroker,
+)
 from heliograph.model import ClusterConfig, TopicPartition
 from heliograph.wire import error_codes, messages
 
@@ -56,6 +66,22 @@ class Metadata:
         return None if found is None else urlsafe_b64encode(found.bytes).rstrip(b"=").decode()
 
 
+class _Refusal:
+    """A broker that could not be trusted, or did not trust us: not asked again before `until`."""
+
+    def __init__(self) -> None:
+        self.until = 0.0
+        self._backoff = Backoff(first=1.0, most=30.0)
+        self._error = SecurityFailed()
+
+    def note(self, error: SecurityFailed) -> None:
+        self._error = error
+        self.until = time.monotonic() + self._backoff.next()
+
+    def again(self) -> SecurityFailed:
+        return type(self._error)(str(self._error))
+
+
 class ClusterClient:
     """Calls go over a connection of their own, so that none waits behind a fetch that waits for data."""
 
@@ -74,6 +100,8 @@ class ClusterClient:
         self.stopped = stopped
         self._connections: dict[int, Connection] = {}
         self._control: Connection | None = None
+        self._access = Access(config.security)
+        self._refusals: dict[tuple[str, int], _Refusal] = {}
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
         """Ask any broker who leads what; all topics if none are named. Unknown topics are left out."""
@@ -150,7 +178,10 @@ class ClusterClient:
         if connection is None:
             if node not in self.metadata.nodes:
                 raise Unreachable(f"{self.config.alias}: broker {node} is not in the metadata")
-            connection = self._connections[node] = self._open(*self.metadata.nodes[node])
+            try:
+                connection = self._connections[node] = self._open(*self.metadata.nodes[node])
+            except SecurityFailed as e:
+                raise type(e)(f"cluster {self.config.alias!r}: {e}") from e
         return connection
 
     def disconnect(self, node: int) -> None:
@@ -164,9 +195,25 @@ class ClusterClient:
         self._hang_up()
 
     def _open(self, host: str, port: int) -> Connection:
-        return Connection(
-            host, port, client_id=self.client_id, timeout=self.timeout, stopped=self.stopped
-        )
+        """Whom a broker has refused does not knock again at once: passwords get locked that way."""
+        refusal = self._refusals.get((host, port))
+        if refusal is not None and time.monotonic() < refusal.until:
+            raise refusal.again()
+        try:
+            connection = Connection(
+                host,
+                port,
+                client_id=self.client_id,
+                timeout=self.timeout,
+                stopped=self.stopped,
+                access=self._access,
+            )
+        except SecurityFailed as e:
+            self._access.reread()
+            self._refusals.setdefault((host, port), _Refusal()).note(e)
+            raise
+        self._refusals.pop((host, port), None)
+        return connection
 
     def _hang_up(self) -> None:
         if self._control is not None:
@@ -219,9 +266,11 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
 
 def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> NoReturn:
     """Say once what every address answered; a wrong port is no matter of waiting."""
-    final = [e for e in failures if isinstance(e, NotKafka | UnsupportedBroker)]
+    final = [e for e in failures if isinstance(e, NotKafka | UnsupportedBroker | SecurityFailed)]
     reasons = "; ".join(dict.fromkeys(str(e) for e in (final or failures)))
     message = f"cluster {config.alias!r}: no broker answers ({reasons})"
+    if final and isinstance(final[0], SecurityFailed):
+        message = f"cluster {config.alias!r}: {reasons}"
     if final:
         raise type(final[0])(message) from final[0]
     raise Unreachable(message) from (failures[-1] if failures else None)

@@ -4,10 +4,15 @@ Requests are answered in the order they were sent (the broker mutes a connection
 request), so a queue of expected answers is all the bookkeeping there is. The socket never blocks: the
 copy loop drives many connections from one thread with `pump`, everybody else uses `call`, which
 waits. Responses are received into one buffer of the right size, and records in them stay views into it.
+
+Where a session ends with its token, the connection logs in again before (KIP-368): what is under way is
+answered first, and what is sent meanwhile waits, since a broker takes nothing else between the words of a
+login.
 """
 
 from __future__ import annotations
 
+import random
 import socket
 import time
 from collections import deque
@@ -15,7 +20,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from heliograph import __version__
+from heliograph.client.access import Access
 from heliograph.client.held_memory import Body
+from heliograph.client.login import Login
 from heliograph.client.poller import wait
 from heliograph.errors import ConnectionLost, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
@@ -33,6 +40,8 @@ _STOP_CHECK_SECONDS = 0.2
 #: As long as Java's clients give a connection to become one (socket.connection.setup.timeout.ms).
 _NEGOTIATE_SECONDS = 10.0
 _STOP_GRACE_SECONDS = 2.0
+#: The part of a session after which a login is renewed, as Java's clients have it: not all at once.
+_RENEWAL = (0.85, 0.95)
 
 
 class _Expected(NamedTuple):
@@ -40,10 +49,21 @@ class _Expected(NamedTuple):
     deadline: float
     on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
     asked_bytes: int
+    is_login: bool
+
+
+class _Request(NamedTuple):
+    """What waits for its turn; `asked_bytes` and `broker_waits` as in `Connection.send`."""
+
+    pieces: Sequence[Piece]
+    correlation_id: int
+    on_answer: Callable[[memoryview], None] | None
+    asked_bytes: int = _FIRST_BUFFER_BYTES
+    broker_waits: float = 0.0
 
 
 class Connection:
-    """A connection that has agreed on API versions with its broker."""
+    """A connection that has agreed on API versions with its broker, and logged in if it has to."""
 
     def __init__(
         self,
@@ -54,9 +74,16 @@ class Connection:
         timeout: float = 30.0,
         connect_timeout: float = 3.0,
         stopped: Callable[[], bool] = lambda: False,
+        access: Access | None = None,
     ) -> None:
-        """Returns once the broker has said which versions it speaks; `stopped` ends the wait for that."""
+        """Returns once requests can be sent; `stopped` ends the wait for that."""
         self.address = f"{host}:{port}"
+        self._host = host
+        self._access = access or Access()
+        self._login: Login | None = None  # under way
+        self._login_due = float("inf")
+        self._held: list[_Request] = []  # until it is done
+        self._answers = 0
         self.client_id = client_id
         self.timeout = timeout
         self.versions: messages.Versions = {}
@@ -69,11 +96,20 @@ class Connection:
         self._filled = 0
         self._body: Body | None = None
         self._missing = 0  # bytes of the body that `_body` has no room for yet
-        self._socket = _connect(host, port, connect_timeout)
+        self._transport = self._access.transport(
+            _connect(host, port, connect_timeout),
+            host=host,
+            address=self.address,
+            timeout=_NEGOTIATE_SECONDS,
+            stopped=stopped,
+        )
         try:
             self.timeout = min(timeout, _NEGOTIATE_SECONDS)
             self._negotiate(stopped)
+            if self._access.logs_in:
+                self._log_in(stopped)
             self.timeout = timeout
+            self._answers = 0
         except BaseException:
             self.close()
             raise
@@ -95,10 +131,18 @@ class Connection:
         `asked_bytes`: how large the answer may be by our own wish; `broker_waits`: for how many seconds
         the broker was asked to wait before it answers.
         """
+        self._renew_login()
         self._correlation_id += 1
         pieces = frame(api_key, version, self._correlation_id, self.client_id, body)
-        self._expect(on_answer, asked_bytes=asked_bytes, broker_waits=broker_waits)
-        self._outgoing.extend(memoryview(piece) for piece in pieces)
+        self._queue(
+            _Request(
+                pieces,
+                self._correlation_id,
+                lambda body: on_answer(body[4:]),
+                asked_bytes,
+                broker_waits,
+            )
+        )
         self._write()
 
     def call(self, request: Any, *, stopped: Callable[[], bool] = lambda: False) -> Any:
@@ -116,49 +160,47 @@ class Connection:
         for request in requests:
             self.ask(request, answers.append)
         self._write()
-        while len(answers) < len(requests):
-            wait([self], _STOP_CHECK_SECONDS)
-            self.pump()
-            if len(answers) < len(requests) and stopped():
-                raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
+        self._wait_until(lambda: len(answers) == len(requests), stopped)
         return answers
 
     def ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
         """Queue one of kafka-python's requests; `pump` writes it, and hands its decoded response on."""
-        self._correlation_id += 1
-        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
-        self._expect(lambda body: on_answer(decode(body)), whole_frame=True)
-        self._outgoing.append(memoryview(data))
+        self._renew_login()
+        self._queue(self._encoded(request, on_answer))
 
     def forget(self) -> None:
         """Give up interest in all answers still to come; they are read and dropped when they arrive."""
-        self._expected = deque(e._replace(on_answer=None) for e in self._expected)
+        self._expected = deque(
+            e if e.is_login else e._replace(on_answer=None) for e in self._expected
+        )
+        self._held = [request._replace(on_answer=None) for request in self._held]
 
     @property
     def in_flight(self) -> int:
-        return len(self._expected)
+        return len(self._expected) + len(self._held)
 
     @property
     def wants_write(self) -> bool:
-        return bool(self._outgoing)
+        return bool(self._outgoing) or self._transport.wants_write
 
     def fileno(self) -> int:
-        return self._socket.fileno()
+        return self._transport.fileno()
 
     # ── receiving ────────────────────────────────────────────────────────────────────────────
 
     def pump(self) -> None:
         """Write and read what is possible without waiting; hand complete answers to who asked."""
+        self._renew_login()
         self._write()
         while True:
             try:
-                received = self._socket.recv_into(self._incoming[self._filled :])
-            except BlockingIOError:
-                break
+                received = self._transport.receive(self._incoming[self._filled :])
             except OSError as e:
                 raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            if received is None:
+                break
             if received == 0:
-                raise ConnectionLost(f"{self.address}: the broker closed the connection")
+                raise self._closed()
             self._filled += received
             if self._filled == len(self._incoming):
                 if self._missing:
@@ -170,7 +212,15 @@ class Connection:
             raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
 
     def close(self) -> None:
-        self._socket.close()
+        self._transport.close()
+
+    def _closed(self) -> ConnectionLost:
+        hint = ""
+        if self.versions and not self._answers and not self._access.logs_in:
+            hint = (
+                " at the first question; a listener that wants SASL does that (security.protocol)"
+            )
+        return ConnectionLost(f"{self.address}: the broker closed the connection{hint}")
 
     def _advance(self) -> None:
         if self._body is None:
@@ -185,6 +235,7 @@ class Connection:
                 f"{self.address}: expected the answer to request {expected.correlation_id}, got "
                 f"one to {correlation_id}"
             )
+        self._answers += 1
         if expected.on_answer is not None:
             expected.on_answer(body)
 
@@ -208,28 +259,46 @@ class Connection:
         self._missing -= more
         self._incoming = memoryview(self._body)
 
-    def _expect(
-        self,
-        on_answer: Callable[[memoryview], None],
-        *,
-        whole_frame: bool = False,
-        asked_bytes: int = _FIRST_BUFFER_BYTES,
-        broker_waits: float = 0.0,
-    ) -> None:
-        deliver = on_answer if whole_frame else lambda body: on_answer(body[4:])
-        deadline = time.monotonic() + self.timeout + broker_waits
-        self._expected.append(_Expected(self._correlation_id, deadline, deliver, asked_bytes))
+    def _wait_until(self, ready: Callable[[], bool], stopped: Callable[[], bool]) -> None:
+        while not ready():
+            wait([self], _STOP_CHECK_SECONDS)
+            self.pump()
+            if not ready() and stopped():
+                raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
+
+    def _encoded(self, request: Any, on_answer: Callable[[Any], None]) -> _Request:
+        self._correlation_id += 1
+        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
+        return _Request([data], self._correlation_id, lambda body: on_answer(decode(body)))
+
+    def _queue(self, request: _Request) -> None:
+        if self._login is not None:
+            self._held.append(request)
+            return
+        self._send_now(request)
+
+    def _send_now(self, request: _Request, *, is_login: bool = False) -> None:
+        self._expected.append(
+            _Expected(
+                request.correlation_id,
+                time.monotonic() + self.timeout + request.broker_waits,
+                request.on_answer,
+                request.asked_bytes,
+                is_login,
+            )
+        )
+        self._outgoing.extend(memoryview(piece) for piece in request.pieces)
 
     def _write(self) -> None:
         outgoing = self._outgoing
         while outgoing:
             pieces = [outgoing[i] for i in range(min(len(outgoing), _PIECES))]
             try:
-                sent = self._socket.sendmsg(pieces)
-            except BlockingIOError:
-                return
+                sent = self._transport.send(pieces)
             except OSError as e:
                 raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            if sent is None:
+                return
             while outgoing and sent >= len(outgoing[0]):
                 sent -= len(outgoing.popleft())
             if sent:
@@ -256,6 +325,43 @@ class Connection:
             raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
         self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
         self.features = {f.name: f.max_version_level for f in response.finalized_features}
+
+    # ── logging in ───────────────────────────────────────────────────────────────────────────
+
+    def _log_in(self, stopped: Callable[[], bool]) -> None:
+        self._begin_login()
+        self._wait_until(lambda: self._login is None, stopped)
+
+    def _renew_login(self) -> None:
+        if self._login is None and time.monotonic() >= self._login_due:
+            self._begin_login()
+
+    def _begin_login(self) -> None:
+        self._login_due = float("inf")
+        login = Login(self._access, self._host, self.address, self._ask)
+        self._login = login
+        login.start()
+        self._write()
+
+    def _ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
+        """A word of the login."""
+
+        def answered(response: Any) -> None:
+            on_answer(response)
+            if self._login is not None and self._login.done:
+                self._end_login(self._login.lifetime)
+
+        self._send_now(self._encoded(request, answered), is_login=True)
+        self._write()
+
+    def _end_login(self, lifetime: float) -> None:
+        self._login = None
+        if lifetime:
+            self._login_due = time.monotonic() + lifetime * random.uniform(*_RENEWAL)
+        held, self._held = self._held, []
+        for request in held:
+            self._send_now(request)
+        self._write()
 
 
 def _connect(host: str, port: int, timeout: float) -> socket.socket:

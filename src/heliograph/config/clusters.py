@@ -54,7 +54,7 @@ class Clusters:
         return replace(
             cluster,
             security=usual,
-            others=tuple((kind, each) for kind, each in found.items() if each != usual),
+            by_client=tuple(found.items()) if set(found.values()) != {usual} else (),
         )
 
     def _security(self, alias: str, client: Settings) -> Security:

@@ -18,7 +18,7 @@ from heliograph.client.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, MirrorConfig
 from heliograph.mm2.transactional_ids import task_transactional_id
-from heliograph.model import Lease, Receipt
+from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
 from heliograph.pipeline.leases import Bundle, read_bundle, write_receipts
 from heliograph.pipeline.link import Link
@@ -116,7 +116,9 @@ class Copy:
         stop: threading.Event,
         timeout: float = 30.0,
     ) -> ClusterClient:
-        config = self.config.cluster(flow.source if purpose == "source" else flow.target)
+        from_source = purpose == "source"
+        config = self.config.cluster(flow.source if from_source else flow.target, flow.name)
+        config = config.for_client(ClientKind.CONSUMER if from_source else ClientKind.PRODUCER)
         client = _clients.get((flow.name, purpose))
         if client is not None and client.config != config:
             client.close()

@@ -15,7 +15,7 @@ from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.record_writer import RecordWriter
 from heliograph.errors import HeliographError
-from heliograph.model import ClusterConfig
+from heliograph.model import ClientKind, ClusterConfig
 from heliograph.records.decode import Record
 from heliograph.wire import error_codes
 from heliograph.wire.messages import broker_error
@@ -56,7 +56,7 @@ class SideWriter(threading.Thread):
         self._hurried = False
         self._abandoned = False
         self._condition = threading.Condition()
-        self._client = _take_client(config, client_id)
+        self._client = _take_client(config.for_client(ClientKind.PRODUCER), client_id)
         self._client.stopped = lambda: self._abandoned
         self._writer = RecordWriter(self._client, topic)
         self._backoff = Backoff(first=1.0, most=30.0)

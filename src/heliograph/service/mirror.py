@@ -21,6 +21,7 @@ from typing import Any
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
+from heliograph.client.shipping import shipped
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
@@ -158,7 +159,7 @@ class Mirror:
             self._observe_bounded()
 
     def _run_query(self) -> None:
-        copy = Copy(config=self._config, driver=self._channel.address, token=self._token)
+        copy = Copy(config=shipped(self._config), driver=self._channel.address, token=self._token)
         session = self._session()
         query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
         try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
-from heliograph.model import Receipt
+from heliograph.model import ClientKind, Receipt
 from heliograph.service.fencing import Fencing
 from heliograph.service.flow import ObservedFlow
 from heliograph.service.heartbeats import PairHeartbeats
@@ -121,8 +121,9 @@ class Tenure:
         return PairHeartbeats(pair, target, self._problems, self.over)
 
     def _client(self, pair: FlowConfig | Heartbeats, alias: str, role: str) -> ClusterClient:
+        cluster = self._config.cluster(alias, f"{pair.source}->{pair.target}")
         return ClusterClient(
-            self._config.cluster(alias),
+            cluster.for_client(ClientKind(role.rpartition("-")[2])),
             client_id=client_id(pair.source, pair.target, pair.connector_name, role=role),
             stopped=self.over.is_set,
         )

@@ -40,6 +40,7 @@ from kafka.protocol.producer import (
     EndTxnRequest,
     InitProducerIdRequest,
 )
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
 from heliograph.wire import describe_configs, metadata, offset_fetch, strict_decoding
@@ -67,6 +68,8 @@ __all__ = [
     "OffsetCommitRequest",
     "OffsetFetchRequest",
     "OffsetForLeaderEpochRequest",
+    "SaslAuthenticateRequest",
+    "SaslHandshakeRequest",
     "SyncGroupRequest",
     "Versions",
     "broker_error",

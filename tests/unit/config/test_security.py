@@ -314,10 +314,11 @@ def test_each_side_and_each_kind_of_client_has_security_of_its_own(mm2: Reader) 
 def test_a_flow_may_reach_its_clusters_in_its_own_way(mm2: Reader) -> None:
     mirror = mm2(BASE + "us->eu.source.consumer.security.protocol = SSL\n")
 
-    assert mirror.cluster("us").others == ()
+    assert mirror.cluster("us").by_client == ()
     own = mirror.cluster("us", "us->eu")
     assert own.for_client(ClientKind.CONSUMER).security.tls is not None
     assert own.for_client(ClientKind.ADMIN).security == PLAINTEXT
+    assert own.for_client(ClientKind.CONSUMER).for_client(ClientKind.ADMIN).security == PLAINTEXT
     assert mirror.cluster("eu", "us->eu") == mirror.cluster("eu")
 
 
