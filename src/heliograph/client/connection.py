@@ -80,6 +80,7 @@ class Connection:
         self.address = f"{host}:{port}"
         self._host = host
         self._access = access or Access()
+        self.logins = 0
         self._login: Login | None = None  # under way
         self._login_due = float("inf")
         self._held: list[_Request] = []  # until it is done
@@ -356,6 +357,7 @@ class Connection:
 
     def _end_login(self, lifetime: float) -> None:
         self._login = None
+        self.logins += 1
         if lifetime:
             self._login_due = time.monotonic() + lifetime * random.uniform(*_RENEWAL)
         held, self._held = self._held, []

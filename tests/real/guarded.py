@@ -1,0 +1,179 @@
+"""Brokers with every kind of listener, and the client properties that open each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from certificates import Authority, Identity, keytool
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
+
+from heliograph.embedded import Cluster, Listener, SecurityProtocol, Tls
+
+PASSWORD = "alice's/secret"
+STORE_PASSWORD = "store secret"
+#: The shortest session that brokers and clients can renew in peace: not twice within a second.
+SESSION_MS = 2500
+_MODULES = "org.apache.kafka.common.security"
+_HOSTS = ("localhost", "127.0.0.1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Of one authority, of a client that it vouches for, and of servers good and bad."""
+
+    folder: Path
+    authority: Authority
+    client: Identity
+    stranger: Identity
+
+    def path(self, name: str) -> str:
+        return str(self.folder / name)
+
+
+def make_files(folder: Path) -> Files:
+    ours, theirs = Authority("ours"), Authority("theirs")
+    client, stranger = ours.issue("alice"), theirs.issue("mallory")
+    (folder / "ca.pem").write_text(ours.identity.pem)
+    for name, identity in (
+        ("server.pem", ours.issue("broker", _HOSTS)),
+        ("expired.pem", ours.issue("broker", _HOSTS, life=timedelta(hours=-1))),
+        ("elsewhere.pem", ours.issue("broker", ["elsewhere.example"])),
+        ("self-signed.pem", Authority("itself").identity),
+        ("unknown.pem", theirs.issue("broker", _HOSTS)),
+    ):
+        (folder / name).write_text(identity.key() + identity.pem)
+    secret = BestAvailableEncryption(STORE_PASSWORD.encode())
+    p12 = serialize_key_and_certificates(
+        b"alice", client.private, client.certificate, [ours.identity.certificate], secret
+    )
+    (folder / "client.p12").write_bytes(p12)
+    for kind in ("JKS", "PKCS12"):
+        keytool(
+            *("-importcert", "-alias", "ca", "-file", folder / "ca.pem", "-storetype", kind),
+            *("-keystore", folder / f"trust.{kind.lower()}", "-storepass", STORE_PASSWORD),
+        )
+    return Files(folder=folder, authority=ours, client=client, stranger=stranger)
+
+
+def guarded_cluster(name: str, files: Files) -> Cluster:
+    def tls(keystore: str, client_auth: str = "none") -> Tls:
+        return Tls(
+            keystore=files.folder / keystore,
+            truststore=files.folder / "ca.pem",
+            client_auth=client_auth,
+        )
+
+    def over_tls(listener: str, keystore: str, client_auth: str = "none") -> Listener:
+        return Listener(
+            name=listener, protocol=SecurityProtocol.SSL, tls=tls(keystore, client_auth)
+        )
+
+    users = {"alice": PASSWORD}
+    return Cluster(
+        name,
+        listeners=[
+            Listener(),
+            over_tls("TLS", "server.pem"),
+            over_tls("MUTUAL", "server.pem", "required"),
+            over_tls("EXPIRED", "expired.pem"),
+            over_tls("ELSEWHERE", "elsewhere.pem"),
+            over_tls("SELFSIGNED", "self-signed.pem"),
+            over_tls("UNKNOWN", "unknown.pem"),
+            Listener(
+                name="SASL",
+                protocol=SecurityProtocol.SASL_PLAINTEXT,
+                mechanisms=("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"),
+                users=users,
+            ),
+            Listener(
+                name="SASLTLS",
+                protocol=SecurityProtocol.SASL_SSL,
+                mechanisms=("PLAIN", "SCRAM-SHA-512"),
+                users=users,
+                tls=tls("server.pem"),
+            ),
+        ],
+        settings={
+            "log.retention.ms": "-1",
+            "listener.name.sasl.scram-sha-256.connections.max.reauth.ms": str(SESSION_MS),
+        },
+    )
+
+
+# ── client properties ────────────────────────────────────────────────────────────────────────
+
+
+def trust(files: Files, kind: str) -> dict[str, str]:
+    found = {"security.protocol": "SSL", "ssl.truststore.type": kind}
+    if kind == "PEM":
+        return found | {"ssl.truststore.location": files.path("ca.pem")}
+    return found | {
+        "ssl.truststore.location": files.path(f"trust.{kind.lower()}"),
+        "ssl.truststore.password": STORE_PASSWORD,
+    }
+
+
+def inline(files: Files) -> dict[str, str]:
+    return {
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.certificates": files.authority.identity.pem,
+    }
+
+
+def client_key(identity: Identity) -> dict[str, str]:
+    return {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.certificate.chain": identity.pem,
+        "ssl.keystore.key": identity.key(STORE_PASSWORD),
+        "ssl.key.password": STORE_PASSWORD,
+    }
+
+
+def password(mechanism: str, secret: str = PASSWORD) -> dict[str, str]:
+    kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": (
+            f'{_MODULES}.{kind}LoginModule required username="alice" password="{secret}";'
+        ),
+    }
+
+
+def unsecured_token(lifetime_seconds: int = 3600) -> dict[str, str]:
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": (
+            f"{_MODULES}.oauthbearer.OAuthBearerLoginModule required "
+            f'unsecuredLoginStringClaim_sub="alice" '
+            f'unsecuredLoginLifetimeSeconds="{lifetime_seconds}";'
+        ),
+    }
+
+
+def logins(files: Files) -> dict[str, tuple[str, dict[str, str]]]:
+    """Every way in that must work: the listener, and what opens it."""
+    over_tls = {"security.protocol": "SASL_SSL"}
+    pkcs12_key = {
+        "ssl.keystore.type": "PKCS12",
+        "ssl.keystore.location": files.path("client.p12"),
+        "ssl.keystore.password": STORE_PASSWORD,
+    }
+    return {
+        "pem": ("TLS", trust(files, "PEM")),
+        "inline": ("TLS", inline(files)),
+        "jks": ("TLS", trust(files, "JKS")),
+        "mutual-pem": ("MUTUAL", inline(files) | client_key(files.client)),
+        "mutual-pkcs12": ("MUTUAL", trust(files, "PKCS12") | pkcs12_key),
+        "plain": ("SASL", password("PLAIN")),
+        "scram256": ("SASL", password("SCRAM-SHA-256")),
+        "scram512": ("SASL", password("SCRAM-SHA-512")),
+        "oauth": ("SASL", unsecured_token()),
+        "plain-tls": ("SASLTLS", trust(files, "JKS") | password("PLAIN") | over_tls),
+        "scram-tls": ("SASLTLS", trust(files, "PEM") | password("SCRAM-SHA-512") | over_tls),
+    }

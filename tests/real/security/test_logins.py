@@ -1,0 +1,229 @@
+"""Connections to real brokers by every login, and what is said where there is none."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import pytest
+from guarded import (
+    PASSWORD,
+    SESSION_MS,
+    STORE_PASSWORD,
+    Files,
+    client_key,
+    inline,
+    logins,
+    password,
+    trust,
+    unsecured_token,
+)
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.poller import wait
+from heliograph.config.mirror_client_config import mirror_client_config
+from heliograph.embedded import Cluster
+from heliograph.errors import ClientError, LoginFailed, SecurityFailed
+from heliograph.wire.messages import ApiVersionsRequest, MetadataRequest
+
+WAYS = (
+    *("pem", "inline", "jks", "mutual-pem", "mutual-pkcs12"),
+    *("plain", "scram256", "scram512", "oauth", "plain-tls", "scram-tls"),
+)
+
+
+@contextmanager
+def client(broker: Cluster, listener: str, settings: Mapping[str, str]) -> Iterator[ClusterClient]:
+    properties = {"bootstrap.servers": broker.bootstrap(listener), **settings}
+    config = mirror_client_config(properties, subject="guarded")
+    opened = ClusterClient(config.admin, client_id="test", timeout=10.0)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_in(broker: Cluster, files: Files, way: str) -> None:
+    listener, settings = logins(files)[way]
+    with client(broker, listener, settings) as opened:
+        assert opened.refresh([]).cluster_id == broker.cluster_id
+        assert opened.call(1, MetadataRequest(topics=[], max_version=12)).cluster_id
+
+
+def test_no_way_in_is_left_out(files: Files) -> None:
+    assert logins(files).keys() == set(WAYS)
+
+
+REFUSALS = {
+    "wrong password": (
+        "SASL",
+        lambda files: password("PLAIN", "guess"),
+        "sasl.jaas.config: the broker refuses the login by PLAIN: Authentication failed: Invalid "
+        "username or password",
+    ),
+    "wrong password by SCRAM": (
+        "SASL",
+        lambda files: password("SCRAM-SHA-512", "guess"),
+        "sasl.jaas.config: the broker refuses the login by SCRAM-SHA-512: Authentication failed",
+    ),
+    "a mechanism that the broker does not offer": (
+        "SASLTLS",
+        lambda files: inline(files) | password("SCRAM-SHA-256") | {"security.protocol": "SASL_SSL"},
+        "sasl.mechanism: expected one of PLAIN, SCRAM-SHA-512, which the broker offers, found "
+        "SCRAM-SHA-256",
+    ),
+    "a login where none is wanted": (
+        "CLIENT",
+        lambda files: password("PLAIN"),
+        "this listener wants no login; security.protocol may be wrong, or the port",
+    ),
+    "a token of the past": (
+        "SASL",
+        lambda files: unsecured_token(-60),
+        "sasl.jaas.config: the broker refuses the login by OAUTHBEARER",
+    ),
+    "an expired certificate": (
+        "EXPIRED",
+        inline,
+        "the broker's certificate, or one above it, has expired; renew it on the broker",
+    ),
+    "a self-signed certificate": (
+        "SELFSIGNED",
+        lambda files: trust(files, "PEM"),
+        "the broker's certificate is self-signed and not in ssl.truststore.location: {ca}",
+    ),
+    "an authority that is not trusted": (
+        "UNKNOWN",
+        lambda files: trust(files, "PEM"),
+        "the broker's certificate is signed by nobody in ssl.truststore.location: {ca}",
+    ),
+    "nobody but the machine's authorities is trusted": (
+        "TLS",
+        lambda files: {"security.protocol": "SSL"},
+        "signed by nobody in what this machine trusts; set ssl.truststore.location",
+    ),
+    "another host's certificate": (
+        "ELSEWHERE",
+        inline,
+        "the broker's certificate is not for '127.0.0.1' "
+        "(ssl.endpoint.identification.algorithm=https)",
+    ),
+    "no certificate of ours": (
+        "MUTUAL",
+        inline,
+        "the broker wants a certificate of this client",
+    ),
+    "a certificate of ours that the broker does not trust": (
+        "MUTUAL",
+        lambda files: inline(files) | client_key(files.stranger),
+        "the broker refuses the certificate of ssl.keystore.certificate.chain",
+    ),
+    "TLS where there is none": (
+        "CLIENT",
+        inline,
+        "expected TLS, as security.protocol says, found a listener without it",
+    ),
+    "no TLS where there is some": (
+        "TLS",
+        lambda files: {},
+        "a TLS server answered; the listener may need security.protocol=SSL",
+    ),
+    "no login where one is wanted": (
+        "SASL",
+        lambda files: {},
+        "the broker closed the connection at the first question; a listener that wants SASL",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSALS)
+def test_every_refusal_has_its_own_sentence(broker: Cluster, files: Files, what: str) -> None:
+    listener, settings, sentence = REFUSALS[what]
+    with (
+        client(broker, listener, settings(files)) as opened,
+        pytest.raises(ClientError) as caught,
+    ):
+        opened.refresh([])
+
+    assert sentence.format(ca=files.path("ca.pem")) in str(caught.value)
+    assert str(caught.value).startswith("cluster 'guarded': ")
+    for secret in (PASSWORD, STORE_PASSWORD, "guess"):
+        assert secret not in str(caught.value)
+
+
+def test_host_names_are_not_looked_at_where_that_is_switched_off(
+    broker: Cluster, files: Files
+) -> None:
+    lax = inline(files) | {"ssl.endpoint.identification.algorithm": ""}
+    with client(broker, "ELSEWHERE", lax) as opened:
+        assert opened.refresh([]).cluster_id == broker.cluster_id
+
+
+@pytest.mark.parametrize(
+    ("settings", "version"),
+    [
+        ({"ssl.protocol": "TLSv1.2"}, "TLSv1.2"),
+        ({"ssl.enabled.protocols": "TLSv1.3"}, "TLSv1.3"),
+        ({"ssl.cipher.suites": "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"}, "TLSv1.2"),
+    ],
+)
+def test_versions_and_cipher_suites_are_those_of_the_settings(
+    broker: Cluster, files: Files, settings: dict[str, str], version: str
+) -> None:
+    with client(broker, "TLS", inline(files) | settings) as opened:
+        opened.refresh([])
+        transport = opened.connection(1)._transport  # type: ignore[attr-defined]
+        assert transport._socket.version() == version
+
+
+def test_who_was_refused_knocks_again_with_a_pause(broker: Cluster) -> None:
+    """Every attempt takes the broker's delay for failed logins (100 ms); what is known takes no time."""
+    with client(broker, "SASL", password("PLAIN", "guess")) as opened:
+        for _ in range(2):
+            with pytest.raises(LoginFailed):
+                opened.refresh([])
+        began = time.monotonic()
+        with pytest.raises(SecurityFailed, match="Invalid username or password"):
+            opened.refresh([])
+        assert time.monotonic() - began < 0.05
+
+
+@pytest.mark.parametrize(
+    "settings", [password("SCRAM-SHA-256"), unsecured_token(3)], ids=["scram", "token"]
+)
+def test_a_connection_logs_in_again_before_its_session_ends_and_loses_nothing(
+    broker: Cluster, settings: dict[str, str]
+) -> None:
+    with client(broker, "SASL", settings) as opened:
+        opened.refresh([])
+        connection = opened.connection(1)
+        sent, answered = 0, 0
+        logins_before = connection.logins
+
+        def count(_: memoryview) -> None:
+            nonlocal answered
+            answered += 1
+
+        end = time.monotonic() + 2 * SESSION_MS / 1000
+        while time.monotonic() < end or answered < sent:
+            while connection.in_flight < 5 and time.monotonic() < end:
+                connection.send(ApiVersionsRequest.API_KEY, 0, [], count)
+                sent += 1
+            wait([connection], 0.05)
+            connection.pump()
+
+        assert answered == sent > 100
+        assert connection.logins >= logins_before + 2
+
+
+def test_a_connection_that_was_idle_past_its_session_logs_in_first(broker: Cluster) -> None:
+    with client(broker, "SASL", password("SCRAM-SHA-256")) as opened:
+        opened.refresh([])
+        connection = opened.connection(1)
+        time.sleep(SESSION_MS / 1000 + 0.2)
+
+        assert opened.call(1, MetadataRequest(topics=[], max_version=12)).cluster_id
+        assert opened.connection(1) is connection
+        assert connection.logins == 2
