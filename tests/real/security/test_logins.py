@@ -123,7 +123,7 @@ REFUSALS = {
     "TLS where there is none": (
         "CLIENT",
         inline,
-        "expected TLS, as security.protocol says, found a listener without it",
+        "closed during the TLS handshake; a broker that is stopping, or a listener without TLS",
     ),
     "no TLS where there is some": (
         "TLS",
