@@ -36,7 +36,7 @@ def new_mechanism(security: Security, host: str) -> Mechanism:
             return Plain(credentials)
         return Scram(sasl.mechanism, credentials)
     if isinstance(credentials, Kerberos):
-        return Gssapi(credentials, host, security)
+        return Gssapi(credentials, host)
     if isinstance(credentials, AwsIam) and sasl.mechanism == "AWS_MSK_IAM":
         return AwsMskIam(credentials, host)
     return OAuthBearer(credentials, host, security)

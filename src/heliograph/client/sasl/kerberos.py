@@ -12,36 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from heliograph.errors import BadKeyMaterial, LoginFailed
-from heliograph.security import Kerberos, Security
+from heliograph.security import Kerberos
 
 #: No security layer: TLS, if any, is below us. The size is that of a layer which is not there.
 _NO_LAYER = b"\x01\x00\x00\x00"
 
 
 class Gssapi:
-    def __init__(self, credentials: Kerberos, host: str, security: Security) -> None:
+    def __init__(self, credentials: Kerberos, host: str) -> None:
         self._credentials = credentials
         self._host = host
-        self._security = security
         self._gssapi = _library()
         self._context: Any = None
         self._said = False
 
     def start(self) -> bytes:
-        gssapi = self._gssapi
         try:
-            name = gssapi.Name(
-                f"{self._credentials.service}@{self._host}", gssapi.NameType.hostbased_service
-            )
-            self._context = gssapi.SecurityContext(
-                name=name,
-                creds=self._credential(),
-                usage="initiate",
-                mech=gssapi.MechType.kerberos,
-                flags=gssapi.RequirementFlag.mutual_authentication,
-            )
-            return bytes(self._context.step() or b"")
-        except gssapi.exceptions.GSSError as e:
+            if self._credentials.keytab_content is None:
+                return self._first(self._credentials.keytab)
+            with tempfile.TemporaryDirectory(prefix="heliograph-") as folder:
+                path = Path(folder, "keytab")
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                    file.write(base64.b64decode(self._credentials.keytab_content))
+                return self._first(str(path))  # which is when tickets are taken
+        except self._gssapi.exceptions.GSSError as e:
             raise self._failed(e) from e
 
     def answer(self, challenge: bytes) -> bytes | None:
@@ -57,29 +52,29 @@ class Gssapi:
         except self._gssapi.exceptions.GSSError as e:
             raise self._failed(e) from e
 
-    def _credential(self) -> Any:
-        gssapi, given = self._gssapi, self._credentials
-        name = None
-        if given.principal is not None:
-            name = gssapi.Name(given.principal, gssapi.NameType.kerberos_principal)
-        if given.keytab is None:
-            return gssapi.Credentials(name=name, usage="initiate") if name is not None else None
-        if given.keytab_content is None:
-            return self._from_keytab(name, given.keytab)
-        with tempfile.TemporaryDirectory(prefix="heliograph-") as folder:
-            path = Path(folder, "keytab")
-            with os.fdopen(
-                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
-            ) as file:
-                file.write(base64.b64decode(given.keytab_content))
-            return self._from_keytab(name, str(path))
+    def _first(self, keytab: str | None) -> bytes:
+        gssapi = self._gssapi
+        service = f"{self._credentials.service}@{self._host}"
+        self._context = gssapi.SecurityContext(
+            name=gssapi.Name(service, gssapi.NameType.hostbased_service),
+            creds=self._credential(keytab),
+            usage="initiate",
+            mech=gssapi.MechType.kerberos,
+            flags=gssapi.RequirementFlag.mutual_authentication,
+        )
+        return bytes(self._context.step() or b"")
 
-    def _from_keytab(self, name: Any, path: str) -> Any:
-        if not Path(path).is_file():
-            setting = self._security.key("sasl.jaas.config")
-            raise BadKeyMaterial(f"{setting}: keyTab {path}: no such file")
-        store = {"client_keytab": path, "ccache": "MEMORY:heliograph"}
-        return self._gssapi.Credentials(name=name, usage="initiate", store=store)
+    def _credential(self, keytab: str | None) -> Any:
+        gssapi, principal, name = self._gssapi, self._credentials.principal, None
+        if principal is not None:
+            name = gssapi.Name(principal, gssapi.NameType.kerberos_principal)
+        if keytab is None:
+            return None if name is None else gssapi.Credentials(name=name, usage="initiate")
+        if not Path(keytab).is_file():
+            raise BadKeyMaterial(f"keyTab {keytab}: no such file")
+        # In memory, and of this principal alone: the user's own cache is left as it is.
+        store = {"client_keytab": keytab, "ccache": f"MEMORY:heliograph-{principal or ''}"}
+        return gssapi.Credentials(name=name, usage="initiate", store=store)
 
     def _failed(self, error: Exception) -> LoginFailed:
         words = " ".join(str(error).split())
