@@ -15,6 +15,7 @@ from heliograph.config.mm2_properties import load
 from heliograph.errors import ConfigError
 from heliograph.mirror_client import MirrorClient
 from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.model import ClientKind
 from heliograph.policy.java_regex import JavaPattern
 
 
@@ -60,8 +61,9 @@ def _cluster(target: Target, source: str) -> MirrorClientConfig:
             f"--source: expected one flow from {source!r} in {target.config}, found {names}"
             + ("; name the target with --bootstrap-server" if flows else "")
         )
-    cluster = mirror.cluster(flows[0].target)
-    return MirrorClientConfig(admin=cluster, consumer=cluster, policy=flows[0].policy)
+    cluster = mirror.cluster(flows[0].target, flows[0].name)
+    consumer = cluster.for_client(ClientKind.CONSUMER)
+    return MirrorClientConfig(admin=cluster, consumer=consumer, policy=flows[0].policy)
 
 
 _COLUMNS = ("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA")

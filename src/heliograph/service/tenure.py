@@ -123,7 +123,7 @@ class Tenure:
     def _client(self, pair: FlowConfig | Heartbeats, alias: str, role: str) -> ClusterClient:
         cluster = self._config.cluster(alias, f"{pair.source}->{pair.target}")
         return ClusterClient(
-            cluster.for_client(ClientKind(role.rpartition("-")[2])),
+            cluster.for_client(next(kind for kind in ClientKind if kind in role.split("-"))),
             client_id=client_id(pair.source, pair.target, pair.connector_name, role=role),
             stopped=self.over.is_set,
         )
