@@ -191,7 +191,7 @@ def test_who_was_refused_knocks_again_with_a_pause(broker: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings", [password("SCRAM-SHA-256"), unsecured_token(3)], ids=["scram", "token"]
+    "settings", [password("SCRAM-SHA-256"), unsecured_token(2)], ids=["scram", "token"]
 )
 def test_a_connection_logs_in_again_before_its_session_ends_and_loses_nothing(
     broker: Cluster, settings: dict[str, str]
@@ -200,13 +200,12 @@ def test_a_connection_logs_in_again_before_its_session_ends_and_loses_nothing(
         opened.refresh([])
         connection = opened.connection(1)
         sent, answered = 0, 0
-        logins_before = connection.logins
 
         def count(_: memoryview) -> None:
             nonlocal answered
             answered += 1
 
-        end = time.monotonic() + 2 * SESSION_MS / 1000
+        end = time.monotonic() + SESSION_MS / 1000 + 0.5
         while time.monotonic() < end or answered < sent:
             while connection.in_flight < 5 and time.monotonic() < end:
                 connection.send(ApiVersionsRequest.API_KEY, 0, [], count)
@@ -215,7 +214,7 @@ def test_a_connection_logs_in_again_before_its_session_ends_and_loses_nothing(
             connection.pump()
 
         assert answered == sent > 100
-        assert connection.logins >= logins_before + 2
+        assert connection.logins == 2
 
 
 def test_a_connection_that_was_idle_past_its_session_logs_in_first(broker: Cluster) -> None:

@@ -19,6 +19,8 @@ SHARED = {
     "sync.topic.acls.enabled": "false",
     "emit.heartbeats.enabled": "false",
     "once.timeout.seconds": "30",
+    "offset.storage.partitions": "1",
+    "status.storage.partitions": "1",
     **{
         f"{name}.replication.factor": "1"
         for name in (
