@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import hashlib
+import os
+import select
+import socket
+import ssl
+import threading
+import time
+from collections import deque
+from pathlib import Path
+
+import pytest
+from certificates import Authority
+
+from heliograph.client.key_stores import with_material
+from heliograph.client.shipping import shipped
+from heliograph.client.tls import TlsTransport, new_context, openssl_name, shake_hands
+from heliograph.config.mirror_config import MirrorConfig
+from heliograph.errors import TlsFailed
+from heliograph.model import ClientKind, ClusterConfig
+from heliograph.security import Secret, Security, Store, Tls
+
+
+@pytest.mark.parametrize(
+    ("java", "openssl"),
+    [
+        ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"),
+        ("TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA384", "ECDHE-ECDSA-AES256-SHA384"),
+        ("TLS_DHE_RSA_WITH_AES_256_GCM_SHA384", "DHE-RSA-AES256-GCM-SHA384"),
+        ("TLS_RSA_WITH_AES_128_CBC_SHA", "AES128-SHA"),
+        ("TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-RSA-CHACHA20-POLY1305"),
+    ],
+)
+def test_cipher_suites_have_other_names_in_java(java: str, openssl: str) -> None:
+    assert openssl_name(java) == openssl
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).set_ciphers(openssl)
+
+
+def test_suites_decide_which_versions_are_offered() -> None:
+    old, new = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256"
+    for suites, least, most in (
+        ((old,), ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_2),
+        ((new,), ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3),
+        ((old, new), ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3),
+    ):
+        context = new_context(Security(tls=Tls(cipher_suites=suites)))
+        assert (context.minimum_version, context.maximum_version) == (least, most)
+    with pytest.raises(TlsFailed, match=r"ssl\.cipher\.suites: expected names such as"):
+        new_context(Security(tls=Tls(cipher_suites=("TLS_ODD_WITH_ODDITIES",))))
+
+
+class Echo(threading.Thread):
+    """Reads `size` bytes under TLS, late and slowly, then sends as many of its own."""
+
+    def __init__(self, keystore: Path, size: int) -> None:
+        super().__init__(daemon=True)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(keystore)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._size = size
+        self.address = self._listener.getsockname()
+        self.answer = os.urandom(size)
+        self.read = hashlib.sha256()
+
+    def run(self) -> None:
+        with self._listener, self._listener.accept()[0] as connected:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
+            with self._context.wrap_socket(connected, server_side=True) as line:
+                time.sleep(0.2)
+                left = self._size
+                while left:
+                    data = line.recv(min(left, 100_000))
+                    self.read.update(data)
+                    left -= len(data)
+                line.sendall(self.answer)
+
+
+def test_nothing_is_lost_where_the_other_end_reads_slowly(tmp_path: Path) -> None:
+    authority = Authority("ours")
+    identity = authority.issue("server", ["localhost"])
+    (tmp_path / "server.pem").write_text(identity.key() + identity.pem)
+    pieces = [os.urandom(size) for size in (50, 900_000, 10, 20, 16_384, 3, 5_000_000, 70_000, 1)]
+    echo = Echo(tmp_path / "server.pem", sum(map(len, pieces)))
+    echo.start()
+    store = Store(name="truststore", type="PEM", certificates=Secret(authority.identity.pem))
+    security = Security(tls=Tls(truststore=store))
+    connected = socket.create_connection(echo.address)
+    connected.setblocking(False)
+    transport = shake_hands(
+        connected,
+        new_context(with_material(security)),
+        security,
+        host="localhost",
+        address="here",
+        timeout=5.0,
+        stopped=lambda: False,
+    )
+    try:
+        waits = _send(transport, pieces)
+        received = _receive(transport, len(echo.answer))
+    finally:
+        transport.close()
+    echo.join(5)
+
+    assert waits > 0
+    assert echo.read.digest() == hashlib.sha256(b"".join(pieces)).digest()
+    assert received == echo.answer
+
+
+def _send(transport: TlsTransport, pieces: list[bytes]) -> int:
+    """As a connection does; how often it had to wait."""
+    outgoing, waits = deque(map(memoryview, pieces)), 0
+    poller = select.poll()
+    poller.register(transport.fileno(), select.POLLOUT)
+    while outgoing:
+        sent = transport.send(list(outgoing))
+        if sent is None:
+            waits += 1
+            poller.poll(1000)
+            continue
+        while outgoing and sent >= len(outgoing[0]):
+            sent -= len(outgoing.popleft())
+        if sent:
+            outgoing[0] = outgoing[0][sent:]
+    return waits
+
+
+def _receive(transport: TlsTransport, size: int) -> bytes:
+    buffer, filled = memoryview(bytearray(size)), 0
+    poller = select.poll()
+    poller.register(transport.fileno(), select.POLLIN)
+    while filled < size:
+        received = transport.receive(buffer[filled:])
+        if received is None:
+            poller.poll(1000)
+            continue
+        assert received
+        filled += received
+    return bytes(buffer)
+
+
+def test_a_configuration_travels_with_what_its_files_hold(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def trusting(path: Path) -> Security:
+        return Security(
+            tls=Tls(truststore=Store(name="truststore", type="PEM", location=str(path)))
+        )
+
+    here = tmp_path / "ca.pem"
+    here.write_text(Authority("ours").identity.pem)
+    nowhere = tmp_path / "later.pem"
+    cluster = ClusterConfig(
+        alias="a",
+        bootstrap_servers=("a:1",),
+        security=trusting(here),
+        by_client=((ClientKind.ADMIN, trusting(here)), (ClientKind.CONSUMER, trusting(nowhere))),
+    )
+    config = MirrorConfig(
+        flows=(), heartbeats=(), clusters=(cluster,), epoch_seconds=1, once_timeout_seconds=1
+    )
+
+    travelling = shipped(config).cluster("a")
+
+    here.unlink()
+    for kind in (ClientKind.ADMIN, ClientKind.CONSUMER):
+        tls = travelling.for_client(kind).security.tls
+        assert tls is not None
+        assert tls.truststore is not None
+        assert tls.truststore.is_read == (kind is ClientKind.ADMIN)
+    (warning,) = caplog.messages
+    assert warning == (
+        f"cluster 'a': ssl.truststore.location: {nowhere}: no such file; tasks look for it where they "
+        "run"
+    )
