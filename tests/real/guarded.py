@@ -71,7 +71,7 @@ def guarded_cluster(name: str, files: Files) -> Cluster:
             name=listener, protocol=SecurityProtocol.SSL, tls=tls(keystore, client_auth)
         )
 
-    users = {"alice": PASSWORD}
+    users = {"alice": PASSWORD, "mirror": PASSWORD}
     return Cluster(
         name,
         listeners=[
@@ -97,6 +97,9 @@ def guarded_cluster(name: str, files: Files) -> Cluster:
             ),
         ],
         settings={
+            # `mirror` may do what it is granted, the others everything.
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:alice;User:CN=alice",
             "log.retention.ms": "-1",
             "listener.name.sasl.scram-sha-256.connections.max.reauth.ms": str(SESSION_MS),
         },
@@ -133,13 +136,13 @@ def client_key(identity: Identity) -> dict[str, str]:
     }
 
 
-def password(mechanism: str, secret: str = PASSWORD) -> dict[str, str]:
+def password(mechanism: str, secret: str = PASSWORD, user: str = "alice") -> dict[str, str]:
     kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
     return {
         "security.protocol": "SASL_PLAINTEXT",
         "sasl.mechanism": mechanism,
         "sasl.jaas.config": (
-            f'{_MODULES}.{kind}LoginModule required username="alice" password="{secret}";'
+            f'{_MODULES}.{kind}LoginModule required username="{user}" password="{secret}";'
         ),
     }
 
@@ -177,3 +180,29 @@ def logins(files: Files) -> dict[str, tuple[str, dict[str, str]]]:
         "plain-tls": ("SASLTLS", trust(files, "JKS") | password("PLAIN") | over_tls),
         "scram-tls": ("SASLTLS", trust(files, "PEM") | password("SCRAM-SHA-512") | over_tls),
     }
+
+
+# ── of mirrors ───────────────────────────────────────────────────────────────────────────────
+
+SHARED = {
+    "replication.factor": "1",
+    "sync.topic.acls.enabled": "false",
+    "emit.heartbeats.enabled": "false",
+    "once.timeout.seconds": "30",
+    "offset.storage.partitions": "1",
+    "status.storage.partitions": "1",
+    **{
+        f"{name}.replication.factor": "1"
+        for name in (
+            *("offset.storage", "config.storage", "status.storage"),
+            *("offset-syncs.topic", "checkpoints.topic", "heartbeats.topic"),
+        )
+    },
+}
+
+
+def cluster_properties(
+    alias: str, at: Cluster, listener: str, settings: dict[str, str]
+) -> dict[str, str]:
+    own = {"bootstrap.servers": at.bootstrap(listener), **settings}
+    return {f"{alias}.{name}": value for name, value in own.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from guarded import Files, logins, password, trust
+from guarded import SHARED, Files, cluster_properties, logins, password, trust
 from mirroring import load_properties, mirror_once, running
 from reading import assert_mirrored
 from waiting import eventually
@@ -13,27 +13,6 @@ from writing import create_topics, numbered, write
 
 from heliograph.embedded import Cluster
 from heliograph.pipeline.session import LocalSpark
-
-SHARED = {
-    "replication.factor": "1",
-    "sync.topic.acls.enabled": "false",
-    "emit.heartbeats.enabled": "false",
-    "once.timeout.seconds": "30",
-    "offset.storage.partitions": "1",
-    "status.storage.partitions": "1",
-    **{
-        f"{name}.replication.factor": "1"
-        for name in (
-            *("offset.storage", "config.storage", "status.storage"),
-            *("offset-syncs.topic", "checkpoints.topic", "heartbeats.topic"),
-        )
-    },
-}
-
-
-def cluster(alias: str, at: Cluster, listener: str, settings: dict[str, str]) -> dict[str, str]:
-    own = {"bootstrap.servers": at.bootstrap(listener), **settings}
-    return {f"{alias}.{name}": value for name, value in own.items()}
 
 
 @pytest.mark.timeout(180)
@@ -47,8 +26,8 @@ def test_every_way_in_on_both_sides_of_a_flow(
     properties = SHARED | {"clusters": ", ".join(f"s-{way}, t-{way}" for way in ways)}
     for way, (listener, settings) in ways.items():
         write(source, topics[way], numbered(range(20)))
-        properties |= cluster(f"s-{way}", source, listener, settings)
-        properties |= cluster(f"t-{way}", target, listener, settings)
+        properties |= cluster_properties(f"s-{way}", source, listener, settings)
+        properties |= cluster_properties(f"t-{way}", target, listener, settings)
         properties |= {
             f"s-{way}->t-{way}.enabled": "true",
             f"s-{way}->t-{way}.topics": topics[way],
@@ -72,10 +51,10 @@ def test_a_flow_that_may_not_log_in_says_so_and_others_go_on(
     truststore = tmp_path / "later.pem"
     properties = SHARED | {
         "clusters": "welcome, stranger, late, here",
-        **cluster("welcome", source, "SASL", password("PLAIN")),
-        **cluster("stranger", source, "SASL", password("PLAIN", "guess")),
-        **cluster("late", source, "TLS", trust(files, "PEM")),
-        **cluster("here", target, "CLIENT", {}),
+        **cluster_properties("welcome", source, "SASL", password("PLAIN")),
+        **cluster_properties("stranger", source, "SASL", password("PLAIN", "guess")),
+        **cluster_properties("late", source, "TLS", trust(files, "PEM")),
+        **cluster_properties("here", target, "CLIENT", {}),
         "late.ssl.truststore.location": str(truststore),
         "welcome->here.enabled": "true",
         "welcome->here.topics": "of-welcome",
