@@ -73,6 +73,11 @@ class CorruptRecords(HeliographError):
 class ClientError(HeliographError):
     """Talking to a broker failed."""
 
+    @property
+    def tried_again(self) -> bool:
+        """Whether a service that runs on goes on trying, since it may come right."""
+        return self.retriable
+
 
 class Unreachable(ClientError):
     """None of the bootstrap servers or known brokers answers."""
@@ -107,6 +112,8 @@ class UnsupportedBroker(ClientError):
 class SecurityFailed(ClientError):
     """Who is who could not be proven. Not retriable, but not final: people mend certificates and
     passwords while a service runs."""
+
+    tried_again = True
 
 
 class BadKeyMaterial(SecurityFailed):

@@ -68,12 +68,16 @@ class Crew:
         return decided and all(flow.observed for flow in self.flows)
 
     def hopeless(self) -> ClientError | None:
-        """Why waiting will not help, if that is so for every flow."""
+        """Why waiting will not help, if that is so for every flow; what people mend while a service runs
+        comes first."""
         found: list[ClientError | None] = []
         for leadership in self._of_flows():
             flows = [tenure.flow for tenure in leadership.tenures if tenure.flow is not None]
             found += [flow.hopeless for flow in flows] or [leadership.hopeless]
-        return found[0] if found and all(found) else None
+        causes = sorted(
+            (e for e in found if e is not None), key=lambda e: e.tried_again, reverse=True
+        )
+        return causes[0] if causes and len(causes) == len(found) else None
 
     def waits_for(self) -> str | None:
         """What keeps this service from running all of its flows; None: nothing."""

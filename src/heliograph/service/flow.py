@@ -11,7 +11,7 @@ from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.log_history import look_at_logs
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.errors import ClientError, SecurityFailed
+from heliograph.errors import ClientError
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Mark, OffsetReset, Origin, Receipt, TopicPartition, Trail
 from heliograph.plan.epoch import FlowView
@@ -189,8 +189,7 @@ class ObservedFlow:
             self.observe(bounded=False)
             self.hopeless = None
         except ClientError as e:
-            # Passwords and certificates are mended while a service runs.
-            self.hopeless = None if e.retriable or isinstance(e, SecurityFailed) else e
+            self.hopeless = None if e.retriable else e
             raise
 
     def _refresh(self) -> None:

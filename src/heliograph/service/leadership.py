@@ -114,7 +114,7 @@ class Leadership:
             except ClientError as e:
                 delay = backoff.next()
                 self.hopeless = None if e.retriable or self.tenures else e
-                self._say(f"{e}; trying again" if e.retriable else str(e))
+                self._say(f"{e}; trying again" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
 

@@ -333,8 +333,10 @@ class Mirror:
                 return
 
     def _give_up_if_hopeless(self) -> None:
-        """A wrong port or a missing permission is no matter of waiting, if no flow can do anything."""
-        if (hopeless := self._crew.hopeless()) is not None:
+        """A wrong port or a missing permission is no matter of waiting, if no flow can do anything; nor
+        is a wrong password, to a bounded run."""
+        hopeless = self._crew.hopeless()
+        if hopeless is not None and (self._once or not hopeless.tried_again):
             raise hopeless
 
     def _insist(self, action: Callable[[], None]) -> None:

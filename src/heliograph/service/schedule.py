@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from heliograph.errors import ClientError, SecurityFailed
+from heliograph.errors import ClientError
 from heliograph.service.problems import Problems
 
 log = logging.getLogger(__name__)
@@ -87,8 +87,7 @@ class Schedule:
             if self._stop.is_set():
                 return  # the question was cut short by the stop
             job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
-            tried = e.retriable or isinstance(e, SecurityFailed)
-            found = {"": f"{e}; trying again" if tried else str(e)}
+            found = {"": f"{e}; trying again" if e.tried_again else str(e)}
         except Exception as e:
             log.exception("%s: unexpected failure", job.area)
             found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
