@@ -71,7 +71,7 @@ def test_the_rights_that_are_listed_are_enough(
     source, target = guarded
     a, b = ("lpa", "lpb") if pre_created else ("lca", "lcb")
     topic, group = f"{a}-orders", f"{a}-readers"
-    create_topics(source, {topic: 2}, configs={"retention.ms": "86400000"})
+    create_topics(source, {topic: 2}, configs={"retention.bytes": "1073741824"})
     write(source, topic, numbered(range(10)))
     commit(source, group, topic, {0: 5})
     at_source = grants("On the source", A=a, B=b, topics=f"{a}-*", groups=f"{a}-*")
@@ -115,7 +115,7 @@ def test_the_rights_that_are_listed_are_enough(
         )
         eventually(lambda: offsets(target, "heartbeats")[1], lambda end: end > 0)
         if not pre_created:
-            assert topic_config(target, remote)["retention.ms"] == "86400000"
+            assert topic_config(target, remote)["retention.bytes"] == "1073741824"
         _no_problem(mirror)
 
 
