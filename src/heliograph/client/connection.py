@@ -42,6 +42,9 @@ _NEGOTIATE_SECONDS = 10.0
 _STOP_GRACE_SECONDS = 2.0
 #: The part of a session after which a login is renewed, as Java's clients have it: not all at once.
 _RENEWAL = (0.85, 0.95)
+#: Of the first question; version 3 tells the broker our name.
+_API_VERSIONS = range(4)
+_UNSUPPORTED_VERSION = 35
 
 
 class _Expected(NamedTuple):
@@ -306,15 +309,32 @@ class Connection:
                 outgoing[0] = outgoing[0][sent:]
 
     def _negotiate(self, stopped: Callable[[], bool]) -> None:
+        # Not at once: at the end of an epoch offsets may have to go to a broker not met before.
+        impatient = time.monotonic() + _STOP_GRACE_SECONDS
+
+        def enough() -> bool:
+            return stopped() and time.monotonic() > impatient
+
+        response = self._ask_versions(_API_VERSIONS[-1], enough)
+        if response.error_code == _UNSUPPORTED_VERSION:
+            # The answer has version 0's shape; since 2.4 it names the versions that would do (KIP-511).
+            key = messages.ApiVersionsRequest.API_KEY
+            offered = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+            version = messages.pick_version(
+                "ApiVersions", key, _API_VERSIONS, {key: (0, 0)} | offered
+            )
+            response = self._ask_versions(version, enough)
+        if response.error_code:
+            raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
+        self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+        self.features = {f.name: f.max_version_level for f in response.finalized_features}
+
+    def _ask_versions(self, version: int, stopped: Callable[[], bool]) -> Any:
         request = messages.ApiVersionsRequest(
-            client_software_name="heliograph", client_software_version=__version__, version=3
+            client_software_name="heliograph", client_software_version=__version__, version=version
         )
         try:
-            # Not at once: at the end of an epoch offsets may have to go to a broker not met before.
-            impatient = time.monotonic() + _STOP_GRACE_SECONDS
-            response = self.call(
-                request, stopped=lambda: stopped() and time.monotonic() > impatient
-            )
+            return self.call(request, stopped=stopped)
         except MalformedResponse as e:
             raise NotKafka(f"{self.address}: expected Kafka's protocol, but {e}") from e
         except ConnectionLost as e:
@@ -322,10 +342,6 @@ class Connection:
                 f"{self.address}: accepts connections, but does not answer Kafka's first question "
                 "(ApiVersions); a broker that is starting, a listener that wants TLS, or no Kafka"
             ) from e
-        if response.error_code:
-            raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
-        self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
-        self.features = {f.name: f.max_version_level for f in response.finalized_features}
 
     # ── logging in ───────────────────────────────────────────────────────────────────────────
 

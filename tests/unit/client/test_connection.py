@@ -1,9 +1,10 @@
-"""What a length field of a broker may make us allocate."""
+"""The first words between a client and a broker, and what a length field of a broker may make us allocate."""
 
 from __future__ import annotations
 
 import socket
 import struct
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ import pytest
 
 from heliograph.client.connection import MAX_FRAME_BYTES, Connection
 from heliograph.client.poller import wait
-from heliograph.errors import NotKafka
+from heliograph.errors import BrokerError, NotKafka
 
 MEBIBYTE = 1 << 20
 
@@ -106,3 +107,61 @@ def test_a_length_that_no_broker_sends_is_garbage_unless_it_was_asked_for(
         talk.ask(asked_bytes=MEBIBYTE)
         with pytest.raises(NotKafka):
             talk.claim(-1)
+
+
+#: Version 0's shape: an error code, and (key, lowest, highest version) of each API.
+_OLD_ANSWER = struct.Struct(">hi")
+_OLD_API = struct.Struct(">hhh")
+
+
+@contextmanager
+def broker_that_answers(*bodies: bytes) -> Iterator[tuple[str, int, list[int]]]:
+    """Address, and the versions in which it was asked: a broker that gives one answer after the other."""
+    asked: list[int] = []
+
+    def serve() -> None:
+        line, _ = server.accept()
+        with line, line.makefile("rb") as questions:
+            for body in bodies:
+                (size,) = struct.unpack(">i", questions.read(4))
+                _, version, correlation_id = struct.unpack_from(">hhi", questions.read(size))
+                asked.append(version)
+                line.sendall(struct.pack(">ii", 4 + len(body), correlation_id) + body)
+            questions.read()  # until the client hangs up
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield (*server.getsockname()[:2], asked)
+        thread.join(10)
+
+
+@pytest.mark.parametrize(
+    ("named", "version"),
+    [(b"", 0), (_OLD_API.pack(18, 0, 2), 2)],
+    ids=["before 2.4", "2.4 and later"],
+)
+def test_a_broker_that_does_not_know_our_first_question_is_asked_an_older_one(
+    named: bytes, version: int
+) -> None:
+    """KIP-511; brokers before 2.4 name no versions with their refusal."""
+    refusal = _OLD_ANSWER.pack(35, len(named) // _OLD_API.size) + named
+    answer = _OLD_ANSWER.pack(0, 1) + _OLD_API.pack(3, 0, 8) + (b"" if version == 0 else bytes(4))
+
+    with broker_that_answers(refusal, answer) as (host, port, asked):
+        connection = Connection(host, port, client_id="test", timeout=5)
+        connection.close()
+
+    assert asked == [3, version]
+    assert connection.versions == {3: (0, 8)}
+    assert connection.features == {}
+
+
+def test_a_broker_that_refuses_the_oldest_question_too_says_so() -> None:
+    refusal = _OLD_ANSWER.pack(35, 0)
+
+    with (
+        broker_that_answers(refusal, refusal) as (host, port, _),
+        pytest.raises(BrokerError, match="UNSUPPORTED_VERSION"),
+    ):
+        Connection(host, port, client_id="test", timeout=5)
