@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heliograph.client.answers import pairs
 from heliograph.client.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import AclOperation, AclPermission, PatternType, TopicAcl
@@ -67,7 +68,7 @@ def create_topic_acls(
             ]
         )
         results = cluster.call_controller(request).results
-        for acl, result in zip(asked, results, strict=True):
+        for acl, result in pairs(asked, results, f"{cluster.config.alias}: new ACLs"):
             if result.error_code:
                 failed[acl] = messages.broker_error(
                     result.error_code, f"{acl} ({cluster.config.alias})", result.error_message

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heliograph.client.answers import only
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
@@ -222,10 +223,8 @@ def topic_config(cluster: ClusterClient, topic: str, key: str) -> str | None:
             entry(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=[key])
         ]
     )
-    response = cluster.call_any(request)
-    result = response.results[0]
+    about = f"topic {topic!r} on {cluster.config.alias}"
+    result = only(cluster.call_any(request).results, about)
     if result.error_code:
-        raise messages.broker_error(
-            result.error_code, f"topic {topic!r} on {cluster.config.alias}", result.error_message
-        )
+        raise messages.broker_error(result.error_code, about, result.error_message)
     return next((config.value for config in result.configs if config.name == key), None)

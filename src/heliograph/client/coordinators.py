@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
-from heliograph.errors import BrokerError, ClientError
+from heliograph.errors import BrokerError, ClientError, MalformedResponse
 from heliograph.wire import messages
 
 #: COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR. A group's first question
@@ -38,13 +38,19 @@ def ask_coordinators(
     while left:
         answers, lost = _round(cluster, sorted(left), ask)
         late = time.monotonic() > deadline
-        for group, error in answers.items():
+        for group in left & answers.keys():
+            error = answers[group]
             if error is None or late or error.code not in MOVING:
                 left.discard(group)
             if group not in left and error is not None:
                 failed[group] = error
         if lost is not None and (late or not lost.retriable):
             raise lost
+        if late and left:
+            raise MalformedResponse(
+                f"{cluster.config.alias}: group {min(left)!r} was asked about for {patience:g} s, and no "
+                "answer named it"
+            )
         if left:
             time.sleep(backoff.next())
     return failed
@@ -56,6 +62,10 @@ def find_coordinator(cluster: ClusterClient, group: str) -> int:
     for error in errors.values():
         if error is not None:
             raise error
+    if group not in nodes:
+        raise MalformedResponse(
+            f"{cluster.config.alias}: the answer does not name the coordinator of group {group!r}"
+        )
     return nodes[group]
 
 
@@ -84,7 +94,8 @@ def _find(
     request = _request(groups)
     response = cluster.call_any(request)
     if request.API_VERSION >= _BATCHED_VERSION:
-        answers = [(c.key, c) for c in response.coordinators]
+        wanted = set(groups)
+        answers = [(c.key, c) for c in response.coordinators if c.key in wanted]
     else:
         rest = [(group, cluster.call_any(_request([group]))) for group in groups[1:]]
         answers = [(groups[0], response), *rest]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heliograph.client.answers import only
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.coordinators import ask_coordinators
 from heliograph.errors import BrokerError
@@ -60,9 +61,9 @@ def describe_at(cluster: ClusterClient, node: int, group: str) -> DescribedGroup
     request = messages.DescribeGroupsRequest(
         groups=[group], include_authorized_operations=False, max_version=5
     )
-    (answer,) = cluster.call(node, request).groups
+    about = f"{cluster.config.alias}: group {group!r}"
+    answer = only(cluster.call(node, request).groups, about)
     if answer.error_code:
-        about = f"{cluster.config.alias}: group {group!r}"
         return messages.broker_error(answer.error_code, about)
     return DescribedGroup(
         state=answer.group_state,

@@ -79,7 +79,8 @@ def describe_groups(
         errors: dict[str, BrokerError | None] = {}
         for answer in cluster.call(node, request).groups:
             errors[answer.group_id] = _group_error(cluster, answer.group_id, answer.error_code)
-            found[answer.group_id] = found[answer.group_id]._replace(state=answer.group_state)
+            if answer.group_id in its:
+                found[answer.group_id] = found[answer.group_id]._replace(state=answer.group_state)
         return errors
 
     for error in ask_coordinators(cluster, silent, ask, patience=patience).values():

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from heliograph.client.answers import only
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError, Fenced
@@ -187,15 +188,12 @@ class Coordinator:
                 coordinator_keys=[self.transactional_id],
                 max_version=5,
             )
+            about = f"{self._cluster.config.alias}: coordinator of {self.transactional_id}"
             answer = self._cluster.call_any(request)
             if request.API_VERSION >= _BATCHED_VERSION:
-                answer = answer.coordinators[0]
+                answer = only(answer.coordinators, about)
             if answer.error_code:
-                raise messages.broker_error(
-                    answer.error_code,
-                    f"{self._cluster.config.alias}: coordinator of {self.transactional_id}",
-                    answer.error_message,
-                )
+                raise messages.broker_error(answer.error_code, about, answer.error_message)
             if answer.node_id not in self._cluster.metadata.nodes:
                 self._cluster.refresh([])
             self._node = answer.node_id
