@@ -41,7 +41,10 @@ _NOT_YET = (
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
 )
+# Of a topic made again under its old name: the client remembers the leader of the one before.
+_OUTDATED = (KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH)
 _TIMEOUT_SECONDS = 30.0
+_RETRY_SECONDS = 0.2
 _SETTLE_SECONDS = 3.0
 
 
@@ -135,15 +138,21 @@ class LogEnds:
         return self._sum(OffsetSpec.latest()) if self._partitions else 0
 
     def _sum(self, spec: OffsetSpec) -> int:
-        futures = self._side.admin.list_offsets(
-            dict.fromkeys(self._partitions, spec), isolation_level=self._isolation
-        )
-        try:
-            return sum(future.result(_TIMEOUT_SECONDS).offset for future in futures.values())
-        except KafkaException as e:
-            if e.args[0].code() in _NOT_YET:
-                return 0
-            raise BenchmarkError(f"{self._topic}: offsets cannot be listed: {e}") from e
+        deadline = time.monotonic() + _TIMEOUT_SECONDS
+        while True:
+            futures = self._side.admin.list_offsets(
+                dict.fromkeys(self._partitions, spec), isolation_level=self._isolation
+            )
+            try:
+                return sum(future.result(_TIMEOUT_SECONDS).offset for future in futures.values())
+            except KafkaException as e:
+                code = e.args[0].code()
+                if code in _NOT_YET:
+                    return 0
+                if code not in _OUTDATED or time.monotonic() > deadline:
+                    raise BenchmarkError(f"{self._topic}: offsets cannot be listed: {e}") from e
+            self._side.forget_admin()
+            time.sleep(_RETRY_SECONDS)
 
 
 class Brokers:
