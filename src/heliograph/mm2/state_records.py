@@ -16,11 +16,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 
 from heliograph.mm2.stretches import Stretch
 from heliograph.model import Gap, Mark, Origin, PartitionState, TopicPartition, Trail
 
 CHUNK_STRETCHES = 1000
+#: A status is one record, and a record has a largest size: more problems than this are only counted.
+MOST_PROBLEMS = 100
 #: `FlowStatus.state` of a flow whose service runs, or has ended in order.
 RUNNING, STOPPED = "RUNNING", "STOPPED"
 
@@ -165,6 +168,15 @@ class FlowStatus:
         document = asdict(self)
         del document["flow"]
         return _json(document)
+
+
+def told(problems: Mapping[str, str]) -> Mapping[str, str]:
+    """Problems as a status tells them: the first ones, and of the others how many there are."""
+    left_out = len(problems) - MOST_PROBLEMS
+    if left_out <= 0:
+        return problems
+    first = dict(islice(problems.items(), MOST_PROBLEMS))
+    return first | {f"{left_out:,} more": "not told here; the log of its service has them all"}
 
 
 def chunk_key(partition: TopicPartition, first: int) -> bytes:

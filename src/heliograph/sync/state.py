@@ -12,7 +12,7 @@ from dataclasses import replace
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, told
 from heliograph.model import Origin, Receipt, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
@@ -106,7 +106,7 @@ class StateSync:
             refused=refused,
             topics=self._topics,
             topics_exclude=self._topics_exclude,
-            problems=problems,
+            problems=told(problems),
         )
 
 

@@ -24,6 +24,7 @@ from heliograph.mm2.state_records import (
     chunk_key,
     chunks_of,
     state_topic,
+    told,
 )
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
 from heliograph.model import (
@@ -101,6 +102,18 @@ def test_what_a_status_writes_can_be_read(
     assert read_state(status.key(), status.value()) == status
     assert read_state(status.key(), None) is None
     assert read_state(status.key(), status.value()[:-1] + b',"later":1}') == status
+
+
+def test_a_status_stays_one_small_record_however_many_problems_there_are() -> None:
+    many = {f"topic {n}": f"topic {n}: refused" for n in range(20_000)}
+
+    status = replace(FLOW, problems=told(many))
+
+    assert len(status.value()) < 20_000
+    assert list(status.problems)[:2] == ["topic 0", "topic 1"]
+    assert status.problems["19,900 more"].startswith("not told here")
+    few = dict(list(many.items())[:100])
+    assert told(few) == few
 
 
 @pytest.mark.parametrize(
