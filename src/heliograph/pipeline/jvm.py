@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
 
 from heliograph.errors import EnvironmentProblem
 from heliograph.machine.java import require_java
+from heliograph.machine.scratch import ScratchFolder
 
 log = logging.getLogger(__name__)
 
@@ -59,9 +58,9 @@ class Jvm:
 
     def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
         java = require_java()
-        self._folder = Path(tempfile.mkdtemp(prefix="heliograph-jvm-"))
-        self._info = self._folder / "gateway"
-        self._log_file = self._folder / "jvm.log"
+        self._folder = ScratchFolder("heliograph-jvm-")
+        self._info = self._folder.path / "gateway"
+        self._log_file = self._folder.path / "jvm.log"
         home = spark_home()
         archive = archive_path(java)
         shared = (f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ()
@@ -129,10 +128,10 @@ class Jvm:
             log.info("Spark's JVM takes its time to end; killing it")
             self._process.kill()
             self._process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.close()
 
     def _write_log_config(self) -> Path:
-        path = self._folder / "log4j2.properties"
+        path = self._folder.path / "log4j2.properties"
         path.write_text(
             "rootLogger.level = error\n"
             "rootLogger.appenderRef.stderr.ref = stderr\n"
