@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 from collections.abc import Callable
 
-from heliograph.client.key_stores import with_material
+from heliograph.client.key_stores import Stamps, stamps, with_material
 from heliograph.client.sasl import Mechanism, new_mechanism
 from heliograph.client.tls import new_context, shake_hands
 from heliograph.client.transport import BareTransport, Transport
+from heliograph.errors import SecurityFailed
 from heliograph.security import PLAINTEXT, Security
+
+log = logging.getLogger(__name__)
 
 
 class Access:
-    """Files are read with the first connection, and again after `reread`."""
+    """Files are read with the first connection, and again with those after they have changed."""
 
     def __init__(self, security: Security = PLAINTEXT) -> None:
         self.security = security
         self._context: ssl.SSLContext | None = None
+        self._stamps: Stamps = {}
 
     @property
     def logs_in(self) -> bool:
@@ -38,14 +43,13 @@ class Access:
         if self.security.tls is None:
             return BareTransport(connected)
         try:
-            if self._context is None:
-                self._context = new_context(with_material(self.security))
+            context = self._current()
         except BaseException:
             connected.close()
             raise
         return shake_hands(
             connected,
-            self._context,
+            context,
             self.security,
             host=host,
             address=address,
@@ -53,10 +57,22 @@ class Access:
             stopped=stopped,
         )
 
+    def _current(self) -> ssl.SSLContext:
+        found = stamps(self.security)
+        if self._context is None:
+            self._context = new_context(with_material(self.security))
+        elif found != self._stamps:
+            try:
+                self._context = new_context(with_material(self.security))
+            except SecurityFailed as e:  # perhaps half written; if not, a refusal will show it
+                log.info("%s; what was read before serves on", e)
+        self._stamps = found
+        return self._context
+
     def mechanism(self, host: str) -> Mechanism:
         """For one login at this broker."""
         return new_mechanism(self.security, host)
 
     def reread(self) -> None:
-        """Somebody may have put other files in place."""
+        """After a refusal: whatever is wrong with the files is to be said."""
         self._context = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +51,34 @@ def shippable(security: Security) -> Security:
         encoded = Secret(base64.b64encode(content).decode())
         credentials = replace(credentials, keytab_content=encoded)
     return replace(security, sasl=replace(sasl, credentials=credentials))
+
+
+#: Of files, by path: modification time, size and inode; None for one that is not there.
+Stamps = Mapping[str, tuple[int, int, int] | None]
+
+
+def stamps(security: Security) -> Stamps:
+    """By them a file that was replaced is noticed. Those whose content is at hand already do not count."""
+    sasl = security.sasl
+    credentials = None if sasl is None else sasl.credentials
+    tls = [security.tls]
+    paths = []
+    if isinstance(credentials, TokenEndpoint):
+        tls.append(credentials.tls)
+    elif isinstance(credentials, Kerberos) and credentials.keytab_content is None:
+        paths.append(credentials.keytab)
+    for each in tls:
+        stores = () if each is None else (each.truststore, each.keystore)
+        paths += [store.location for store in stores if store is not None and not store.is_read]
+    return {path: _stamp(path) for path in paths if path is not None}
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None  # whoever reads it says why
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def _with_stores(tls: Tls, security: Security) -> Tls:

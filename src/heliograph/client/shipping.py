@@ -1,12 +1,11 @@
-"""A configuration that serves on other machines: what its files hold travels within it."""
+"""Clusters as tasks on other machines can reach them: what their files hold travels along."""
 
 from __future__ import annotations
 
 import logging
 from dataclasses import replace
 
-from heliograph.client.key_stores import shippable
-from heliograph.config.mirror_config import MirrorConfig
+from heliograph.client.key_stores import Stamps, shippable, stamps
 from heliograph.errors import BadKeyMaterial
 from heliograph.model import ClusterConfig
 from heliograph.security import Security
@@ -14,26 +13,45 @@ from heliograph.security import Security
 log = logging.getLogger(__name__)
 
 
-def shipped(config: MirrorConfig) -> MirrorConfig:
-    """What cannot be read here stays a path: it may be there where a task runs, or come later."""
-    return replace(
-        config,
-        clusters=tuple(_shipped(cluster) for cluster in config.clusters),
-        flow_clusters=tuple((flow, _shipped(cluster)) for flow, cluster in config.flow_clusters),
+class Shipment:
+    """Files are read once, and again after they have been replaced."""
+
+    def __init__(self) -> None:
+        self._packed: dict[Security, Security] = {}
+        self._stamps: dict[Security, Stamps] = {}
+
+    def pack(self, cluster: ClusterConfig) -> ClusterConfig:
+        """Without the properties as written, which hold all secrets once more."""
+        return replace(
+            cluster,
+            properties=(),
+            security=self._material(cluster, cluster.security),
+            by_client=tuple(
+                (kind, self._material(cluster, its)) for kind, its in cluster.by_client
+            ),
+        )
+
+    def stale(self) -> bool:
+        """Whether a file has changed since it was packed, or come into being."""
+        return any(stamps(each) != seen for each, seen in self._stamps.items())
+
+    def _material(self, cluster: ClusterConfig, security: Security) -> Security:
+        """What cannot be read stays what it was; or a path, which may be there where a task runs."""
+        found = stamps(security)
+        if self._stamps.get(security) != found:
+            self._stamps[security] = found
+            try:
+                self._packed[security] = shippable(security)
+            except BadKeyMaterial as e:
+                known = security in self._packed
+                instead = "what was read before serves on" if known else "tasks look where they run"
+                log.warning("cluster %r: %s; %s", cluster.alias, e, instead)
+        return self._packed.get(security, security)
+
+
+def carries_secrets(cluster: ClusterConfig) -> bool:
+    return any(
+        security.sasl is not None
+        or (security.tls is not None and security.tls.keystore is not None)
+        for security in (cluster.security, *dict(cluster.by_client).values())
     )
-
-
-def _shipped(cluster: ClusterConfig) -> ClusterConfig:
-    return replace(
-        cluster,
-        security=_material(cluster, cluster.security),
-        by_client=tuple((kind, _material(cluster, each)) for kind, each in cluster.by_client),
-    )
-
-
-def _material(cluster: ClusterConfig, security: Security) -> Security:
-    try:
-        return shippable(security)
-    except BadKeyMaterial as e:
-        log.warning("cluster %r: %s; tasks look for it where they run", cluster.alias, e)
-        return security

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -40,7 +40,7 @@ class Copy:
 
     config: MirrorConfig
     driver: tuple[str, int]
-    token: str
+    token: str = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:

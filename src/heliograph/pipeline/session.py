@@ -54,6 +54,7 @@ class LocalSpark:
     """
 
     driver_host = "127.0.0.1"
+    encrypts = True  # nothing leaves this machine
 
     def __init__(self, slots: int, jvm_flags: tuple[str, ...] = ()) -> None:
         self.slots = slots
@@ -110,6 +111,15 @@ class ClusterSpark:
         self._session = _build(self._master, _SETTINGS, "WARN", cores=self._wanted)
         self.slots = self._cores(_REGISTER_SECONDS)
         return self._session
+
+    @property
+    def encrypts(self) -> bool:
+        """Whether nobody on the way to the executors can read what a task gets."""
+        conf = self.session().sparkContext.getConf()
+        return self._master.startswith("local") or any(
+            conf.get(name, "false") == "true"
+            for name in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
+        )
 
     def recover(self, *, lost: bool) -> None:
         """After a failure: the slots that executors now have; a JVM that is `lost` is replaced by another

@@ -16,12 +16,12 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
-from heliograph.client.shipping import shipped
+from heliograph.client.shipping import Shipment, carries_secrets
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
@@ -48,6 +48,7 @@ _RESTARTS_ONCE = 3
 _WEIGHING_SECONDS = 60.0
 _HEAVY_BYTES_PER_SECOND = 10e6
 _WORTHWHILE_GAIN = 0.25
+_FILES_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +100,15 @@ class Mirror:
         self._running: list[list[Lease]] = []
         self._weighed: dict[str, dict[TopicPartition, int]] = {}
         self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
+        self._shipment = Shipment()
+        self._next_look_at_files = 0.0
+        if not spark.encrypts and any(map(carries_secrets, config.clusters)):
+            log.warning(
+                "Spark does not encrypt what it sends to its executors, and passwords and keys of the "
+                "clusters are among it: set spark.authenticate and spark.network.crypto.enabled, or trust "
+                "that network (docs/security.md)"
+            )
+        self._renewing = False
 
     def run(self) -> Outcome:
         try:
@@ -136,7 +146,8 @@ class Mirror:
             began = time.monotonic()
             try:
                 self._run_query()
-                return
+                if not self._renewing:
+                    return
             except QueryFailed as e:
                 delay = restarts.next(time.monotonic() - began)
                 if self._once and restarts.count >= _RESTARTS_ONCE:
@@ -159,7 +170,8 @@ class Mirror:
             self._observe_bounded()
 
     def _run_query(self) -> None:
-        copy = Copy(config=shipped(self._config), driver=self._channel.address, token=self._token)
+        self._renewing = False
+        copy = Copy(config=self._packed(), driver=self._channel.address, token=self._token)
         session = self._session()
         query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
         try:
@@ -169,8 +181,9 @@ class Mirror:
                 return
             query.start(once=self._once)
             while not query.wait(_TICK_SECONDS):
-                if self._stop.is_set():
-                    self._await_last_word()
+                if self._stop.is_set() or self._renewing:
+                    if not self._await_last_word() and self._renewing:
+                        raise QueryFailed("the tasks did not return")
                     return
                 if self._once:
                     self._require_lead()
@@ -179,6 +192,14 @@ class Mirror:
         finally:
             self._query = None
             query.stop()
+
+    def _packed(self) -> MirrorConfig:
+        config, pack = self._config, self._shipment.pack
+        return replace(
+            config,
+            clusters=tuple(map(pack, config.clusters)),
+            flow_clusters=tuple((flow, pack(cluster)) for flow, cluster in config.flow_clusters),
+        )
 
     def _session(self) -> Any:
         try:
@@ -238,21 +259,20 @@ class Mirror:
         self._crew.learn(receipts)
         for flow in self._leased:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
-        if self._once or self._stop.is_set():
+        if self._once or self._stop.is_set() or self._renewing:
             self._settled.set()
         else:
             self._begin_epoch()
 
-    def _await_last_word(self) -> None:
+    def _await_last_word(self) -> bool:
         """End the epoch, or the one that begins at this very moment, and wait for its receipts."""
         deadline = time.monotonic() + _STOP_SECONDS
         while not self._settled.is_set():
-            self._end_epoch("stop")
-            if self._settled.wait(_TICK_SECONDS):
-                return
-            if time.monotonic() > deadline:
+            self._end_epoch("stop" if self._stop.is_set() else "new keys or certificates")
+            if not self._settled.wait(_TICK_SECONDS) and time.monotonic() > deadline:
                 log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
-                return
+                return False
+        return True
 
     def _end_epoch(self, why: str) -> None:
         with self._lock:
@@ -275,6 +295,15 @@ class Mirror:
             self._end_epoch("its time is up")
         if time.monotonic() > self._next_weighing:
             self._weigh()
+        self._look_at_files()
+
+    def _look_at_files(self) -> None:
+        """New keys and certificates reach the tasks with another query; running ones have the old."""
+        if time.monotonic() > self._next_look_at_files:
+            self._next_look_at_files = time.monotonic() + _FILES_SECONDS
+            if self._shipment.stale():
+                log.info("a file with keys or certificates has changed: tasks get it anew")
+                self._renewing = True
 
     def _drop_lost(self, led: list[ObservedFlow]) -> None:
         """Flows that another service may run now end at once, without a pause for the others."""

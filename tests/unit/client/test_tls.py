@@ -13,12 +13,10 @@ from pathlib import Path
 import pytest
 from certificates import Authority
 
+from heliograph.client.access import Access
 from heliograph.client.key_stores import with_material
-from heliograph.client.shipping import shipped
 from heliograph.client.tls import TlsTransport, new_context, openssl_name, shake_hands
-from heliograph.config.mirror_config import MirrorConfig
-from heliograph.errors import TlsFailed
-from heliograph.model import ClientKind, ClusterConfig
+from heliograph.errors import BadKeyMaterial, TlsFailed
 from heliograph.security import Secret, Security, Store, Tls
 
 
@@ -140,37 +138,80 @@ def _receive(transport: TlsTransport, size: int) -> bytes:
     return bytes(buffer)
 
 
-def test_a_configuration_travels_with_what_its_files_hold(
+class Host(threading.Thread):
+    """Shakes hands with one client after the other, as `identity`; those whom it does not know are refused.
+    `met` are their names."""
+
+    def __init__(self, folder: Path, authority: Authority) -> None:
+        super().__init__(daemon=True)
+        identity = authority.issue("server", ["localhost"])
+        keystore, truststore = folder / "host.pem", folder / "host-trust.pem"
+        keystore.write_text(identity.key() + identity.pem)
+        truststore.write_text(authority.identity.pem)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(keystore)
+        self._context.load_verify_locations(truststore)
+        self._context.verify_mode = ssl.CERT_REQUIRED
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.met: list[str] = []
+
+    def run(self) -> None:
+        while True:
+            connected, _ = self._listener.accept()
+            try:
+                with self._context.wrap_socket(connected, server_side=True) as line:
+                    subject = dict(each[0] for each in (line.getpeercert() or {})["subject"])  # type: ignore[misc]
+                    self.met.append(subject["commonName"])
+                    line.sendall(b"!")
+            except (ssl.SSLError, OSError):
+                self.met.append("nobody")
+
+    def meet(self, access: Access) -> str:
+        """Whom it takes a new connection for."""
+        before = len(self.met)
+        connected = socket.create_connection(self._listener.getsockname())
+        connected.setblocking(False)
+        transport = access.transport(
+            connected, host="localhost", address="here", timeout=5.0, stopped=lambda: False
+        )
+        try:
+            _receive(transport, 1)  # type: ignore[arg-type]
+        finally:
+            transport.close()
+        return self.met[before]
+
+
+def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def trusting(path: Path) -> Security:
-        return Security(
-            tls=Tls(truststore=Store(name="truststore", type="PEM", location=str(path)))
-        )
+    caplog.set_level("INFO")
+    authority = Authority("ours")
+    host = Host(tmp_path, authority)
+    host.start()
+    keystore = tmp_path / "client.pem"
 
-    here = tmp_path / "ca.pem"
-    here.write_text(Authority("ours").identity.pem)
-    nowhere = tmp_path / "later.pem"
-    cluster = ClusterConfig(
-        alias="a",
-        bootstrap_servers=("a:1",),
-        security=trusting(here),
-        by_client=((ClientKind.ADMIN, trusting(here)), (ClientKind.CONSUMER, trusting(nowhere))),
-    )
-    config = MirrorConfig(
-        flows=(), heartbeats=(), clusters=(cluster,), epoch_seconds=1, once_timeout_seconds=1
-    )
+    def renew(name: str) -> None:
+        identity = authority.issue(name)
+        fresh = tmp_path / f"{name}.pem"
+        fresh.write_text(identity.key() + identity.pem)
+        fresh.rename(keystore)  # at once, as those do who renew certificates
 
-    travelling = shipped(config).cluster("a")
+    renew("old")
+    trusted = Store(name="truststore", type="PEM", certificates=Secret(authority.identity.pem))
+    ours = Store(name="keystore", type="PEM", location=str(keystore))
+    access = Access(Security(tls=Tls(truststore=trusted, keystore=ours)))
 
-    here.unlink()
-    for kind in (ClientKind.ADMIN, ClientKind.CONSUMER):
-        tls = travelling.for_client(kind).security.tls
-        assert tls is not None
-        assert tls.truststore is not None
-        assert tls.truststore.is_read == (kind is ClientKind.ADMIN)
-    (warning,) = caplog.messages
-    assert warning == (
-        f"cluster 'a': ssl.truststore.location: {nowhere}: no such file; tasks look for it where they "
-        "run"
-    )
+    assert [host.meet(access), host.meet(access)] == ["old", "old"]
+    renew("new")
+    assert host.meet(access) == "new"
+    keystore.write_text("-----BEGIN PRIVATE KEY-----")
+    assert host.meet(access) == "new"
+    assert caplog.messages == [
+        f"ssl.keystore.location: {keystore}: expected a certificate in this keystore, found none; what was "
+        "read before serves on"
+    ]
+    access.reread()
+    with pytest.raises(BadKeyMaterial):
+        host.meet(access)
+    renew("newest")
+    assert host.meet(access) == "newest"
