@@ -11,8 +11,9 @@ help: ## Show this list
 demo: $(READY) ## Two real Kafka clusters and a mirror between them (ONCE=1: mirror a known set, compare, exit)
 	$(BIN)/heliograph demo $(if $(ONCE),--once)
 
-test: $(READY) ## All tests, on real brokers and real Spark
-	$(BIN)/pytest $(ARGS)
+# Real tests wait more than they compute: two lanes, each with clusters and a Spark of its own.
+test: $(READY) ## All tests, on real brokers and real Spark (ARGS=-n0: in one lane)
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup $(ARGS)
 
 bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=--quick to try it)
 	$(BIN)/python -m benchmarks $(ARGS)
