@@ -59,7 +59,7 @@ def brokers(
     console.print(f"starting {_listed(wanted)}: Kafka {kafka_version}, {nodes} broker(s) each")
     try:
         start_all(clusters)
-        with _stop_signal() as stopped:
+        with stop_signal() as stopped:
             for cluster in clusters:
                 console.print(f"{cluster.name}  {cluster.bootstrap_servers}", highlight=False)
             console.print(instructions(clusters), markup=False, highlight=False, soft_wrap=True)
@@ -141,7 +141,7 @@ def _watch(clusters: Sequence[Cluster], stopped: threading.Event) -> None:
 
 
 @contextmanager
-def _stop_signal() -> Iterator[threading.Event]:
+def stop_signal() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set; a second Ctrl-C interrupts as usual."""
     stopped = threading.Event()
 

@@ -10,21 +10,18 @@ import psutil
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from heliograph.cli.brokers import brokers
+from heliograph.cli.brokers import brokers, stop_signal
 from heliograph.errors import ConfigError
 
 SCRIPT = """
 import sys
 from pathlib import Path
-from heliograph.cli.brokers import brokers
+from heliograph.cli.brokers import brokers, stop_signal
 brokers(["here", "there"], data=Path(sys.argv[1]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_brokers_run_until_a_signal_and_leave_only_the_data(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_brokers_run_until_a_signal_and_leave_only_the_data(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, str(tmp_path)], stdout=subprocess.PIPE, text=True
     ) as command:
@@ -39,12 +36,24 @@ def test_brokers_run_until_a_signal_and_leave_only_the_data(
         assert len(admin.list_topics(timeout=30).brokers) == 1
         family = psutil.Process(command.pid).children(recursive=True)
 
-        command.send_signal(number)
+        command.send_signal(signal.SIGINT)
 
         assert command.wait(30) == 0
     assert f"here.bootstrap.servers = {found['here']}" in "".join(shown)
     assert not any(process.is_running() for process in family)
     assert (tmp_path / "here" / "node-1" / "data" / "meta.properties").is_file()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_either_signal_asks_for_the_end_and_a_second_ctrl_c_interrupts(
+    number: signal.Signals,
+) -> None:
+    with stop_signal() as stopped:
+        assert not stopped.is_set()
+        signal.raise_signal(number)
+        assert stopped.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
 
 
 @pytest.mark.parametrize("names", [["twice", "twice"], ["../up"], [""]])

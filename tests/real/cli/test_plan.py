@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commanding import heliograph, heliograph_here
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -30,11 +29,6 @@ _AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
-
-
-def heliograph(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
 
 
 def write_properties(folder: Path, properties: Mapping[str, str]) -> Path:
@@ -209,6 +203,6 @@ def test_a_cluster_that_does_not_answer_leaves_the_others_told(flow: Flow) -> No
 def test_a_configuration_that_cannot_be_used_is_exit_code_two(tmp_path: Path) -> None:
     path = write_properties(tmp_path, {"clusters": "a"})
 
-    assert heliograph("plan", path).returncode == 2
-    assert heliograph("status", path).returncode == 2
-    assert heliograph("plan", tmp_path / "none.properties").returncode == 2
+    assert heliograph_here("plan", path).returncode == 2
+    assert heliograph_here("status", path).returncode == 2
+    assert heliograph_here("plan", tmp_path / "none.properties").returncode == 2

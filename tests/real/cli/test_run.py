@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from commanding import heliograph, heliograph_here
 from mirroring import Flow, mirror_once
 from reading import offsets, read_all, topics_of
 from waiting import eventually
 from writing import New, create_topics, numbered, write
 
-_SECONDS = 90
-
 
 def command(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "heliograph", "run", *map(str, arguments)]
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=_SECONDS, check=False
-    )
 
 
 def properties_file(folder: Path, properties: Mapping[str, str]) -> Path:
@@ -52,7 +42,7 @@ GOOD = {
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
-    done = run(tmp_path / "nowhere.properties", "--once")
+    done = heliograph("run", tmp_path / "nowhere.properties", "--once")
 
     assert done.returncode == 2
     assert "nowhere.properties" in done.stderr
@@ -76,15 +66,17 @@ SILENT = {"emit.heartbeats.enabled": "false"}
     ids=["unknown alias", "no flow", "bad regex", "no bootstrap", "unknown target", "idle target"],
 )
 def test_a_configuration_that_cannot_be_used_exits_with_2(
-    tmp_path: Path, changes: dict[str, str], arguments: tuple[str, ...], words: str
+    tmp_path: Path,
+    changes: dict[str, str],
+    arguments: tuple[str, ...],
+    words: str,
 ) -> None:
     path = properties_file(tmp_path, GOOD | changes)
 
-    done = run(path, "--once", *arguments)
+    done = heliograph_here("run", path, "--once", *arguments)
 
     assert done.returncode == 2, done.stderr
     assert words in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 # ── clusters that are not there: exit code 1 ──────────────────────────────────────────────────
@@ -102,7 +94,7 @@ def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         started = time.monotonic()
-        done = run(properties_file(tmp_path, unreachable(flow, port)), "--once")
+        done = heliograph("run", properties_file(tmp_path, unreachable(flow, port)), "--once")
         seconds = time.monotonic() - started
 
     assert done.returncode == 1
@@ -111,25 +103,6 @@ def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path:
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
     assert seconds < 30
-
-
-class Teapot(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_error(418)
-
-    def log_message(self, *_: object) -> None:
-        """Says nothing on stderr."""
-
-
-@contextmanager
-def http_server() -> Iterator[int]:
-    server = HTTPServer(("127.0.0.1", 0), Teapot)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server.server_port
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @contextmanager
@@ -153,25 +126,16 @@ def talker(words: bytes) -> Iterator[int]:
         thread.join()
 
 
-@pytest.mark.parametrize(
-    ("server", "words"),
-    [
-        (http_server, "127.0.0.1"),
-        (lambda: talker(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "an HTTP server answered"),
-        (lambda: talker(b"SSH-2.0-OpenSSH\r\n"), "an SSH server answered"),
-        (lambda: talker(b""), "does not answer Kafka's first question"),
-    ],
-    ids=["an HTTP server", "HTTP at once", "SSH", "closes at once"],
-)
-def test_once_gives_up_on_a_port_that_is_not_kafkas(
-    flow: Flow, tmp_path: Path, server: Callable[[], Iterator[int]], words: str
-) -> None:
-    with server() as port:  # type: ignore[attr-defined]
-        done = run(properties_file(tmp_path, unreachable(flow, port, seconds=1)), "--once")
+def test_once_gives_up_on_a_port_that_is_not_kafkas(flow: Flow, tmp_path: Path) -> None:
+    """Other servers than this one: tests/unit/client/test_connection.py"""
+    with talker(b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
+        done = heliograph(
+            "run", properties_file(tmp_path, unreachable(flow, port, seconds=1)), "--once"
+        )
 
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
-    assert words in done.stderr
+    assert "an HTTP server answered" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -189,7 +153,7 @@ def test_once_mirrors_what_is_there_and_exits_with_0(flow: Flow, tmp_path: Path)
     }
     path = properties_file(tmp_path, flow.properties() | extra)
 
-    done = run(path, "--once", "--clusters", "b")
+    done = heliograph("run", path, "--once", "--clusters", "b")
 
     assert done.returncode == 0, done.stderr
     assert "mirrored 15 records" in done.stdout
@@ -207,7 +171,7 @@ def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_p
 
     path = properties_file(tmp_path, flow.properties(sync_topic_configs_enabled="false"))
 
-    done = run(path, "--once")
+    done = heliograph("run", path, "--once")
 
     assert done.returncode == 1
     assert f"FAILED: {flow.name} {topic}-0 stands at source offset 4" in done.stderr
@@ -215,10 +179,10 @@ def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_p
     assert offsets(flow.target, flow.remote(topic), 1) == (0, 5)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_mirror_within_5_seconds_with_offsets_stored(
-    flow: Flow, tmp_path: Path, number: signal.Signals
+    flow: Flow, tmp_path: Path
 ) -> None:
+    """SIGTERM; for Ctrl-C see test_demo.py"""
     topic = flow.create(partitions=2)
     write(flow.source, topic, numbered(range(10)), numbered(range(5), partition=1))
     path = properties_file(tmp_path, flow.properties())
@@ -228,7 +192,7 @@ def test_a_signal_stops_the_mirror_within_5_seconds_with_offsets_stored(
     try:
         wait_for_mirror(flow, topic, (10, 5), process)
         asked = time.monotonic()
-        os.kill(process.pid, number)
+        process.terminate()
         said, _ = process.communicate(timeout=30)
         seconds = time.monotonic() - asked
     finally:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from commanding import heliograph
 from grouping import client, commit, member
 from handmade import HandMade
 from mirroring import Flow, new_alias
@@ -39,11 +40,6 @@ GROUPS = {
     "emit_checkpoints_interval_seconds": "1",
     "refresh_groups_interval_seconds": "1",
 }
-
-
-def heliograph(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
 
 
 def look(config: MirrorConfig) -> FlowView:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from commanding import heliograph, heliograph_here
 from mirroring import Flow, new_alias
 from writing import New, create_topics, write
 
 from heliograph.embedded import Cluster
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.connect_offsets import source_offset_key, source_offset_value
-
-
-def heliograph(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
 
 
 class Checkpointed:
@@ -68,7 +62,7 @@ def test_translate_takes_mm2s_own_file_and_prints_json(source: Checkpointed, flo
 
 
 def test_translate_says_when_nothing_is_known_of_a_group(source: Checkpointed) -> None:
-    done = heliograph("translate", *source.cluster, "--source", source.alias, "--group", "g3")
+    done = heliograph_here("translate", *source.cluster, "--source", source.alias, "--group", "g3")
 
     assert done.returncode == 1
     assert "no checkpoint of group 'g3'" in done.stderr
@@ -87,7 +81,7 @@ def test_translate_says_when_nothing_is_known_of_a_group(source: Checkpointed) -
 def test_translate_exits_with_the_reason(
     source: Checkpointed, arguments: tuple[str, ...], code: int, words: str
 ) -> None:
-    done = heliograph("translate", *source.cluster, *arguments)
+    done = heliograph_here("translate", *source.cluster, *arguments)
 
     assert done.returncode == code
     assert words in done.stderr
@@ -137,8 +131,8 @@ def test_dump_prints_connects_offsets_as_lines_and_as_json(target_cluster: Clust
 def test_dump_needs_to_know_which_topic(target_cluster: Cluster) -> None:
     cluster = ("--bootstrap-server", target_cluster.bootstrap_servers)
 
-    unnamed = heliograph("dump", "state", *cluster)
-    missing = heliograph("dump", "state", *cluster, "--source", "nobody")
+    unnamed = heliograph_here("dump", "state", *cluster)
+    missing = heliograph_here("dump", "state", *cluster, "--source", "nobody")
 
     assert (unnamed.returncode, missing.returncode) == (2, 1)
     assert "expected --source ALIAS or --topic NAME" in unnamed.stderr

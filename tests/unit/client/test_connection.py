@@ -12,7 +12,7 @@ import pytest
 
 from heliograph.client.connection import MAX_FRAME_BYTES, Connection
 from heliograph.client.poller import wait
-from heliograph.errors import BrokerError, NotKafka
+from heliograph.errors import BrokerError, ConnectionLost, NotKafka
 
 MEBIBYTE = 1 << 20
 
@@ -165,3 +165,43 @@ def test_a_broker_that_refuses_the_oldest_question_too_says_so() -> None:
         pytest.raises(BrokerError, match="UNSUPPORTED_VERSION"),
     ):
         Connection(host, port, client_id="test", timeout=5)
+
+
+@contextmanager
+def stranger(words: bytes | None) -> Iterator[tuple[str, int]]:
+    """A server that says something and hangs up, or (None) says nothing at all."""
+
+    def serve() -> None:
+        line, _ = server.accept()
+        with line:
+            if words is None:
+                line.recv(1000)
+                ended.wait(10)
+            else:
+                line.sendall(words)
+
+    ended = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[:2]
+        ended.set()
+        thread.join(10)
+
+
+@pytest.mark.parametrize(
+    ("words", "error", "said"),
+    [
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", NotKafka, "an HTTP server answered"),
+        (b"SSH-2.0-OpenSSH\r\n", NotKafka, "an SSH server answered"),
+        (b"\x15\x03\x03\0\x02\x02\x16", NotKafka, "a TLS server answered"),
+        (b"", ConnectionLost, "does not answer Kafka's first question"),
+        (None, ConnectionLost, "does not answer Kafka's first question"),
+    ],
+    ids=["HTTP", "SSH", "TLS", "hangs up", "says nothing"],
+)
+def test_what_is_no_broker_is_told_by_what_it_says(
+    words: bytes | None, error: type[Exception], said: str
+) -> None:
+    with stranger(words) as (host, port), pytest.raises(error, match=f"{host}:{port}.*{said}"):
+        Connection(host, port, client_id="test", timeout=0.3)
