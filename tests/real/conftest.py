@@ -19,18 +19,21 @@ HERE = Path(__file__).parent
 _SETTINGS = {"log.retention.ms": "-1", "log.cleaner.backoff.ms": "100"}
 
 
-#: What takes so long to start that one lane of `make test` has it, and all tests that need it.
-_IN_ONE_LANE = ("three_brokers", "primary_and_backup", "oracle")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Real tests of one file stay in one lane, too: they may share what the file starts."""
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.real)
-            needed = getattr(item, "fixturenames", ())
-            shared = (name for name in _IN_ONE_LANE if name in needed)
-            item.add_marker(pytest.mark.xdist_group(next(shared, str(item.path))))
+            item.add_marker(pytest.mark.xdist_group(_lane(item)))
+
+
+def _lane(item: pytest.Item) -> str:
+    """Tests of one name run in one lane of `make test`, and so share what takes long to start: that of their
+    file, that of their folder's conftest.py, or the three brokers."""
+    if "three_brokers" in getattr(item, "fixturenames", ()):
+        return "three_brokers"
+    folder = item.path.parent
+    shared = folder != HERE and (folder / "conftest.py").exists()
+    return str((folder if shared else item.path).relative_to(HERE))
 
 
 @pytest.fixture(scope="session")

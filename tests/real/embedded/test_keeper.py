@@ -18,7 +18,7 @@ from heliograph.embedded.keeper import KeptProcess
 CLUSTER_PARENT = """
 import sys
 from heliograph.embedded import Cluster
-cluster = Cluster("orphan", nodes=2)
+cluster = Cluster("orphan")
 cluster.start()
 print(cluster.folder, *cluster.pids.values(), flush=True)
 sys.stdin.read()

@@ -20,7 +20,7 @@ _SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def primary_and_backup() -> Iterator[tuple[Cluster, Cluster]]:
+def _primary_and_backup() -> Iterator[tuple[Cluster, Cluster]]:
     """Apart from the other tests' clusters: heartbeats there would be mirrored by every flow."""
     primary, backup = (Cluster(name, settings=_SETTINGS) for name in ("primary", "backup"))
     start_all([primary, backup])
@@ -32,10 +32,10 @@ def primary_and_backup() -> Iterator[tuple[Cluster, Cluster]]:
 def pair(
     request: pytest.FixtureRequest,
     spark: LocalSpark,
-    primary_and_backup: tuple[Cluster, Cluster],
+    _primary_and_backup: tuple[Cluster, Cluster],
     tmp_path: Path,
 ) -> Pair:
     """Aliases, topics and groups that no other test has, on clusters that all share."""
-    primary, backup = primary_and_backup
+    primary, backup = _primary_and_backup
     mark = new_alias(request.node.originalname).rpartition("-")[2]
     return Pair(mark, primary, backup, spark, tmp_path)
