@@ -15,7 +15,7 @@ from heliograph.client.poller import wait
 from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError, ClientError, HeliographError
-from heliograph.model import Lease, PartitionState, TopicPartition
+from heliograph.model import Lease, TopicPartition
 from heliograph.pipeline.exactly_once import Commits
 from heliograph.pipeline.link import Link
 from heliograph.pipeline.progress import PartitionCopy
@@ -48,12 +48,12 @@ class ExactlyOnceLink(Link):
         self._flushed = 0
 
     def _find_footing(self, now: float) -> None:
-        if self._unfounded:
+        if self._fates.unfounded:
             self._reach(self._target, self._begin)
 
     def _begin(self) -> None:
         self._transaction.start()
-        self._found(list(self._unfounded))
+        self._found(list(self._fates.unfounded))
 
     def _send(self) -> None:
         self._commits.step(lambda action: self._reach(self._target, action))
@@ -105,14 +105,10 @@ class ExactlyOnceLink(Link):
             copy.outstanding = 0
             copy.position = copy.acked
             copy.downstream = -1
-            self._resume(copy)
+            self._fates.resume(copy)
         for copy, error in failures.items():
             too_large = isinstance(error, BrokerError) and error.code == _MESSAGE_TOO_LARGE
-            if not too_large or not self._learn_max_bytes(copy):
-                self._fail(copy, f"{self.flow.name}: {copy.source}: {error}")
+            if not too_large or not self._fates.learn_max_bytes(copy):
+                self._fates.fail(copy, f"{self.flow.name}: {copy.source}: {error}")
         if not failures:  # the offsets topic, or the transaction as a whole
-            retry_at = time.monotonic() + self._offsets_backoff.next()
-            self._pause[self._target] = (retry_at, self._offsets_backoff)
-            for copy in self._copies.values():
-                if copy.state is PartitionState.RUNNING:
-                    copy.state, copy.error = PartitionState.RETRYING, cause
+            self._reach.pause(self._target, self._offsets_backoff, cause)

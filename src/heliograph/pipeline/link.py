@@ -15,8 +15,6 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from heliograph.client.admin import topic_config
-from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
 from heliograph.client.lanes import Outgoing
@@ -27,12 +25,14 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError, ClientError
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, PartitionState, Receipt, Timestamps, TopicPartition
+from heliograph.pipeline.fates import Fates
 from heliograph.pipeline.footing import Footing
 from heliograph.pipeline.forward import forward
 from heliograph.pipeline.gaps import GapWatch
 from heliograph.pipeline.offset_store import OffsetStore
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.quarantine import Quarantine
+from heliograph.pipeline.reach import Reach
 from heliograph.pipeline.room import Room, fetch_limits
 from heliograph.pipeline.side_writer import SideWriter
 from heliograph.pipeline.syncs import Syncs
@@ -49,8 +49,6 @@ _TICK_SECONDS = 0.1
 _DRAIN_SECONDS = 3.0
 #: How long it waits for what stands beside the offsets: syncs and stretches.
 _SIDE_SECONDS = 1.5
-
-_QUIET_SECONDS = 1.0
 
 _OFFSET_OUT_OF_RANGE = 1
 _MESSAGE_TOO_LARGE = 10
@@ -127,15 +125,23 @@ class Link:
         )
         self._trails = Trails(self._state)
         self._footing = Footing(flow.name, looker, self._producer, self._trails)
-        self._unfounded = set(self._copies.values())  # not to be fetched before they have a footing
-        self._pause: dict[ClusterClient, tuple[float, Backoff]] = {}
+        self._reach = Reach(flow.name, self._copies.values())
+        self._fates = Fates(
+            flow.name,
+            self._copies.values(),
+            target=target,
+            fetcher=self._fetcher,
+            room=self._room,
+            quarantine=self._quarantine,
+            syncs=self._syncs,
+            trails=self._trails,
+        )
         # What is stored of a topic that was created again must not outlive its first lease.
         outdated = any(copy.stored is None for copy in self._copies.values())
         self._next_flush = time.monotonic() + (
             0 if outdated else flow.offset_flush_interval_ms / 1000
         )
         self._next_tick = 0.0
-        self._quiet_until = 0.0
         self._last_progress = time.monotonic()
         self._done = False
 
@@ -192,9 +198,7 @@ class Link:
         throttled = self._throttle.held_back(now)
         for copy in self._copies.values():
             copy.throttled = throttled
-            due = copy.retry_at is not None and copy.retry_at <= now and not copy.outstanding
-            if due and copy not in self._unfounded:
-                self._rewind(copy)
+            self._fates.retry(copy, now)
         self._syncs.tick(now)
         self._trails.tick(now, self._copies.values())
         self._flush(now)
@@ -213,22 +217,6 @@ class Link:
         self._syncs.flush()
         self._offsets.mark(self._copies.values())
         self._trails.write(self._copies.values())
-
-    def _reach(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
-        """Do something that needs a cluster; while it cannot be reached, wait longer and longer."""
-        retry_at, backoff = self._pause.get(cluster, (0.0, Backoff()))
-        if time.monotonic() < retry_at:
-            return
-        try:
-            action()
-            self._pause.pop(cluster, None)
-        except ClientError as e:
-            delay = backoff.next()
-            self._pause[cluster] = (time.monotonic() + delay, backoff)
-            log.warning("flow %s: %s; trying again in %.1f s", self.flow.name, e, delay)
-            for copy in self._copies.values():
-                if copy.state is PartitionState.RUNNING:
-                    copy.state, copy.error = PartitionState.RETRYING, str(e)
 
     def _has_ends(self) -> bool:
         return any(copy.lease.end is not None for copy in self._copies.values())
@@ -302,7 +290,7 @@ class Link:
         )
         if found.doubtful:
             self._footing.doubt(copy, "compaction has been at it meanwhile")
-            self._look_again(copy)
+            self._fates.look_again(copy)
             return
         for batch in found.there:
             at = copy.skipped(batch.next_offset, batch.record_count)
@@ -311,7 +299,7 @@ class Link:
             copy.outstanding += 1
             self._producer.append(copy.target, batch)
         if found.failure is not None:
-            self._fail(copy, str(found.failure))
+            self._fates.fail(copy, str(found.failure))
             return
         if found.oversize:
             self._quarantine.hold(copy, found.oversize, found.position)
@@ -320,7 +308,7 @@ class Link:
             copy.position = found.position
             if not copy.outstanding:
                 copy.acked = copy.position
-        self._resume(copy)
+        self._fates.resume(copy)
 
     def _on_nothing(self, partitions: Sequence[TopicPartition]) -> None:
         """No record left below the end of a bounded lease: compaction has removed the rest."""
@@ -331,25 +319,25 @@ class Link:
                 copy.position = end
                 if not copy.outstanding:
                     copy.acked = end
-                self._resume(copy)
+                self._fates.resume(copy)
 
     def _on_fetch_error(self, copy: PartitionCopy, code: int) -> None:
         error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
         if code == _OFFSET_OUT_OF_RANGE:
             self._gaps.suspect(copy, str(error))
         elif error.retriable:
-            self._hesitate(copy, str(error))
+            self._fates.hesitate(copy, str(error))
         else:
-            self._fail(copy, str(error))
+            self._fates.fail(copy, str(error))
 
     def _go_on(self, copy: PartitionCopy, position: int | None) -> None:
         """Its log is what it was; or is not, and it goes on at `position`, with nothing under way."""
         if position is not None:
             if copy.skip:
                 self._footing.doubt(copy, "its source's log is not what it was", position)
-                self._look_again(copy)
+                self._fates.look_again(copy)
             copy.jump(position)
-        self._resume(copy)
+        self._fates.resume(copy)
 
     # ── target side ──────────────────────────────────────────────────────────────────────────
 
@@ -372,7 +360,7 @@ class Link:
         else:
             self._syncs.landed(copy, batch, base_offset)
         self._quarantine.proceed(copy, self._producer)
-        self._resume(copy)
+        self._fates.resume(copy)
 
     def _on_own_ack(self, partition: TopicPartition, batch: Outgoing) -> None:
         if partition.topic not in self._quarantine.topics:
@@ -382,7 +370,7 @@ class Link:
         copy = self._quarantine.acknowledged()
         # A successor that counts mirrored records from a trail on must not find one that was left out.
         self._trails.write_now([copy], _SIDE_SECONDS)
-        self._resume(copy)
+        self._fates.resume(copy)
 
     def _on_elsewhere(self, copy: PartitionCopy, base_offset: int, count: int) -> None:
         """A batch has not landed right behind the one before."""
@@ -409,12 +397,10 @@ class Link:
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         copy = self._by_target.get(partition)
         if copy is not None:
-            self._room.stalls(copy)
-            self._hesitate(copy, str(error))
-            self._fetcher.positions.pop(copy.source, None)
+            self._fates.stall(copy, str(error))
         elif partition.topic in self._quarantine.topics:
             for copy in self._quarantine.waiting():
-                self._hesitate(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
+                self._fates.hesitate(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
         else:
             log.warning("flow %s: storing offsets: %s; trying again", self.flow.name, error)
 
@@ -428,80 +414,26 @@ class Link:
         self._quarantine.forget(copy)
         if error.code in IDENTITY_ERRORS:
             self._footing.lose(copy, f"{copy.source}: {error}")
-            self._look_again(copy)
-        elif error.code == _MESSAGE_TOO_LARGE and self._learn_max_bytes(copy):
-            self._rewind(copy)
+            self._fates.look_again(copy)
+        elif error.code == _MESSAGE_TOO_LARGE and self._fates.learn_max_bytes(copy):
+            self._fates.rewind(copy)
         else:
-            self._fail(copy, f"{self.flow.name}: {copy.source}: {error}")
+            self._fates.fail(copy, f"{self.flow.name}: {copy.source}: {error}")
 
     def _on_own_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         if partition.topic in self._quarantine.topics:
             for copy in self._quarantine.refused():
-                self._fail(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
+                self._fates.fail(copy, f"{self.flow.name}: {copy.source}: quarantine: {error}")
         else:
             log.error("flow %s: offsets cannot be stored: %s", self.flow.name, error)
 
-    def _learn_max_bytes(self, copy: PartitionCopy) -> bool:
-        """Whether knowing the target's limit lets us cut batches to size; false if we already did."""
-        try:
-            value = topic_config(self._target, copy.target.topic, "max.message.bytes")
-        except ClientError as e:
-            log.warning("flow %s: %s", self.flow.name, e)
-            return False
-        known, copy.max_bytes = copy.max_bytes, int(value) if value else None
-        return copy.max_bytes is not None and copy.max_bytes != known
-
-    # ── one partition's fate ─────────────────────────────────────────────────────────────────
+    # ── footing ──────────────────────────────────────────────────────────────────────────────
 
     def _find_footing(self, now: float) -> None:
-        due = [copy for copy in self._unfounded if (copy.retry_at or 0.0) <= now]
+        due = [copy for copy in self._fates.unfounded if (copy.retry_at or 0.0) <= now]
         if due:
             self._reach(self._target, lambda: self._found(self._footing.find(due)))
 
-    def _found(self, copies: Iterable[PartitionCopy]) -> None:
-        founded = list(copies)
-        self._gaps.begin(founded)
-        for copy in founded:
-            self._unfounded.discard(copy)
-            self._resume(copy)
-
-    def _look_again(self, copy: PartitionCopy) -> None:
-        self._unfounded.add(copy)
-        self._fetcher.positions.pop(copy.source, None)
-
-    def _resume(self, copy: PartitionCopy) -> None:
-        """Fetch on from `position`, unless the lease is read to its end or the partition is in trouble."""
-        self._syncs.moved = self._trails.moved = True
-        end = copy.lease.end
-        unfit = copy.state is PartitionState.FAILED or copy in self._unfounded or copy.suspected
-        waits = self._room.is_stalled(copy) or self._quarantine.holds(copy)
-        if unfit or waits or (end is not None and copy.position >= end):
-            self._fetcher.positions.pop(copy.source, None)
-        else:
-            self._fetcher.positions[copy.source] = copy.position
-
-    def _rewind(self, copy: PartitionCopy) -> None:
-        """Go back to what is acknowledged and try again from there."""
-        if copy.retry_at is not None and copy.max_bytes is not None:
-            self._learn_max_bytes(copy)  # somebody may have raised it: that is what we wait for
-        copy.retry_at = None
-        copy.position = copy.acked
-        self._room.moves(copy)
-        if copy.state is PartitionState.FAILED:
-            copy.state = PartitionState.RETRYING
-        self._resume(copy)
-
-    def _hesitate(self, copy: PartitionCopy, error: str) -> None:
-        """Said at most once a second: a broker that goes takes a thousand partitions with it."""
-        now = time.monotonic()
-        if copy.error != error and now >= self._quiet_until:
-            self._quiet_until = now + _QUIET_SECONDS
-            log.warning("%s; trying again (others may wait, too: heliograph status)", error)
-        copy.state, copy.error = PartitionState.RETRYING, error
-
-    def _fail(self, copy: PartitionCopy, error: str) -> None:
-        if copy.error != error:
-            log.error("%s", error)
-        copy.state, copy.error = PartitionState.FAILED, error
-        copy.retry_at = time.monotonic() + copy.backoff.next()
-        self._fetcher.positions.pop(copy.source, None)
+    def _found(self, copies: Sequence[PartitionCopy]) -> None:
+        self._gaps.begin(copies)
+        self._fates.found(copies)
