@@ -15,7 +15,7 @@ from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.brokers import QUIET
-from chaos.disks import SmallDisks
+from chaos.disks import USUAL_SIZE, SmallDisks
 from chaos.errors import ChaosError
 from chaos.proxy import Gate, Proxy
 from heliograph.embedded import Cluster, Listener, start_all, stop_all
@@ -121,10 +121,10 @@ class Side:
 class Stage:
     """Source and target, for as long as the block lasts."""
 
-    def __init__(self, *, small_disks: bool = False) -> None:
+    def __init__(self, *, small_disks: bool = False, disk_size: str = USUAL_SIZE) -> None:
         self._proxy = Proxy()
         self._folder = Path(tempfile.mkdtemp(prefix="heliograph-chaos-")) if small_disks else None
-        self.disks = None if self._folder is None else SmallDisks(self._folder, NODES)
+        self.disks = None if self._folder is None else SmallDisks(self._folder, NODES, disk_size)
         self.source = Side("source", self._proxy)
         self.target = Side("target", self._proxy, directory=self._folder)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.client.connection import Connection
 from heliograph.client.held_memory import HeldMemory
+from heliograph.client.poller import wait
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 _PENALTY_SECONDS = 0.2
 #: Of an answer, beside records: about 100 bytes for each partition.
 _ANSWER_OVERHEAD = 1 << 20
+_WAIT_SECONDS = 0.1
 
 
 @dataclass(slots=True)
@@ -106,6 +108,20 @@ class Fetcher:
                 del self._sessions[node]  # it leads nothing of ours any more
         if complete and not self._stale and not self._penalty:
             self._routed = (self.cluster.metadata, dict(self.positions))
+
+    def fetch_all(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> bool:
+        """Fetch until no position is left, and close; whether it came to that within so many seconds."""
+        deadline = time.monotonic() + seconds
+        try:
+            while self.positions and not stopped():
+                self.send()
+                wait(self.connections(), _WAIT_SECONDS)
+                self.pump()
+                if time.monotonic() > deadline:
+                    break
+        finally:
+            self.close()
+        return not self.positions
 
     def _is_settled(self) -> bool:
         """Whether nothing has changed since all sessions were told: of thousands of idle partitions, none

@@ -6,7 +6,6 @@ that is somebody else's are the batches before it read, from a given offset on.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -14,7 +13,6 @@ from typing import NamedTuple
 from heliograph.client.admin import LATEST, available_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.client.poller import wait
 from heliograph.errors import CorruptRecords
 from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import LastBatch
@@ -88,14 +86,9 @@ class _Scan:
         )
         fetcher.positions |= {p: at for p, at in starts.items() if p not in self.left}
         late, self.left = self.left, fetcher.positions
-        deadline = time.monotonic() + _PATIENCE_SECONDS
         try:
-            while fetcher.positions and time.monotonic() < deadline and not self.cluster.stopped():
-                fetcher.send()
-                wait(fetcher.connections(), 0.1)
-                fetcher.pump()
+            fetcher.fetch_all(_PATIENCE_SECONDS, self.cluster.stopped)
         finally:
-            fetcher.close()
             self.left = late | self.left
 
     def _on_records(self, answer: FetchedPartition) -> None:

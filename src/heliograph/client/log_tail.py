@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping
 
 from heliograph.client.admin import EARLIEST, LATEST, list_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.client.poller import wait
 from heliograph.errors import ConnectionLost
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.decode import Record, decode
@@ -87,21 +85,11 @@ def read_between(
     patience: float,
 ) -> None:
     """Hand over all committed records from each start up to its end, in order per partition."""
-    reading = _Reading(cluster, starts, ends, on_records)
-    fetcher = reading.fetcher
-    deadline = time.monotonic() + patience
-    try:
-        while fetcher.positions:
-            fetcher.send()
-            wait(fetcher.connections(), 0.1)
-            fetcher.pump()
-            if time.monotonic() > deadline:
-                raise ConnectionLost(
-                    f"{cluster.config.alias}: {min(fetcher.positions)} could not be read to its end "
-                    f"in {patience:g} s"
-                )
-    finally:
-        fetcher.close()
+    fetcher = _Reading(cluster, starts, ends, on_records).fetcher
+    if not fetcher.fetch_all(patience):
+        raise ConnectionLost(
+            f"{cluster.config.alias}: {min(fetcher.positions)} could not be read to its end in {patience:g} s"
+        )
 
 
 class _Reading:

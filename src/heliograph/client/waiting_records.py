@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Mapping
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.client.poller import wait
 from heliograph.errors import CorruptRecords
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.batch import LOG_APPEND_TIME, MAGIC_AT, read_header
@@ -37,14 +35,7 @@ def first_timestamps(
     whatever was not answered within `patience` seconds.
     """
     reading = _Reading(cluster, positions, isolation_level)
-    fetcher, deadline = reading.fetcher, time.monotonic() + patience
-    try:
-        while fetcher.positions and time.monotonic() < deadline:
-            fetcher.send()
-            wait(fetcher.connections(), 0.1)
-            fetcher.pump()
-    finally:
-        fetcher.close()
+    reading.fetcher.fetch_all(patience)
     return reading.found
 
 
