@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from types import TracebackType
 
 import psutil
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
@@ -166,12 +165,7 @@ class Brokers:
         start_all([self.source.cluster, self.target.cluster])
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.source.forget_admin()
         self.target.forget_admin()
         stop_all([self.source.cluster, self.target.cluster])

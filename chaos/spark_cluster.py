@@ -6,7 +6,6 @@ import os
 import re
 import time
 from pathlib import Path
-from types import TracebackType
 
 import psutil
 
@@ -51,12 +50,7 @@ class SparkCluster:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

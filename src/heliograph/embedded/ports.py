@@ -11,7 +11,6 @@ import contextlib
 import random
 import socket
 from pathlib import Path
-from types import TracebackType
 
 from heliograph.embedded.properties import HOST
 
@@ -37,12 +36,7 @@ class HeldPorts:
     def __enter__(self) -> HeldPorts:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for held in self._sockets:
             held.close()
 
