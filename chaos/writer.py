@@ -61,7 +61,7 @@ class Writer:
             "bootstrap.servers": spec["bootstrap"],
             "enable.idempotence": True,
             "acks": "all",
-            "linger.ms": 50,
+            "linger.ms": 200,
             "compression.type": self._random.choice(_COMPRESSIONS),
             "message.timeout.ms": 0,
             **QUIET,
