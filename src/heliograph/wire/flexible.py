@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from heliograph.errors import CorruptRecords
+from heliograph.errors import MalformedResponse
 
 T = TypeVar("T")
 
@@ -27,9 +27,9 @@ def whole(decode: Callable[[bytes], tuple[T, int]]) -> Callable[[memoryview], T]
         try:
             found, position = decode(bytes(body))
         except (IndexError, struct.error, UnicodeDecodeError) as e:
-            raise CorruptRecords(f"response of {len(body)} bytes: {e}") from e
+            raise MalformedResponse(f"response of {len(body)} bytes: {e}") from e
         if position != len(body):
-            raise CorruptRecords(f"response of {len(body)} bytes was read up to byte {position}")
+            raise MalformedResponse(f"response of {len(body)} bytes was read up to byte {position}")
         return found
 
     return checked
@@ -45,7 +45,7 @@ def varint(body: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
-    raise CorruptRecords(f"response: a varint at byte {at} has no end")
+    raise MalformedResponse(f"response: a varint at byte {at} has no end")
 
 
 def string(body: bytes, at: int) -> tuple[str, int]:

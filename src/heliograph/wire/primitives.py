@@ -83,32 +83,3 @@ class Reader:
         if not 0 <= count <= len(self.body) - self.position:  # null is not allowed in any of ours
             raise MalformedResponse(f"response: an array of {count} elements does not fit")
         return range(count)
-
-    def unsigned_varint(self) -> int:
-        number = 0
-        for shift in range(0, 35, 7):
-            byte = self.take(1)[0]
-            number |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return number
-        raise MalformedResponse(f"response: a varint before byte {self.position} has no end")
-
-    def compact_string(self) -> str:
-        return self._text(self.unsigned_varint() - 1)
-
-    def compact_nullable_string(self) -> str | None:
-        size = self.unsigned_varint() - 1
-        return None if size < 0 else self._text(size)
-
-    def compact_array(self) -> range:
-        """As `array`; null counts as empty."""
-        count = self.unsigned_varint() - 1
-        if count > len(self.body) - self.position:
-            raise MalformedResponse(f"response: an array of {count} elements does not fit")
-        return range(count)
-
-    def skip_tags(self) -> None:
-        """The tagged fields at the end of a structure: none that this client needs."""
-        for _ in range(self.unsigned_varint()):
-            self.unsigned_varint()
-            self.take(self.unsigned_varint())

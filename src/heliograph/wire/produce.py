@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from heliograph.model import TopicPartition
+from heliograph.wire import flexible
 from heliograph.wire.primitives import (
     I16,
     I32,
@@ -101,9 +102,9 @@ def _flexible_request(
 
 
 def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPartition]:
-    reader = Reader(body)
     if version == VERSION_WITH_TRANSACTIONS_2:
-        return _flexible_response(reader)
+        return _flexible_response(body)
+    reader = Reader(body)
     answers = []
     for _ in reader.array():
         topic = reader.string()
@@ -118,20 +119,35 @@ def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPa
     return answers
 
 
-def _flexible_response(reader: Reader) -> list[ProducedPartition]:
-    reader.skip_tags()  # of the response's header
-    answers = []
-    for _ in reader.compact_array():
-        topic = reader.compact_string()
-        for _ in reader.compact_array():
-            partition, error, base_offset, _, _ = reader.unpack(_ANSWER)
-            details = []
-            for _ in reader.compact_array():
-                reader.i32()  # index of the batch, always 0 here
-                details.append(reader.compact_nullable_string())
-                reader.skip_tags()
-            message = reader.compact_nullable_string() or next((d for d in details if d), None)
-            reader.skip_tags()  # the partition's new leader (KIP-951): refreshing metadata finds it, too
-            answers.append(ProducedPartition(topic, partition, error, base_offset, message))
-        reader.skip_tags()
-    return answers
+@flexible.whole
+def _flexible_response(body: bytes) -> tuple[list[ProducedPartition], int]:
+    answers: list[ProducedPartition] = []
+    topics, at = flexible.count(body, flexible.skip_tags(body, 0))  # those of the response's header
+    for _ in range(topics):
+        topic, at = flexible.string(body, at)
+        partitions, at = flexible.count(body, at)
+        for _ in range(partitions):
+            partition, error, base_offset, _, _ = _ANSWER.unpack_from(body, at)
+            detail, at = _first_detail(body, at + _ANSWER.size)
+            message, at = flexible.nullable_string(body, at)
+            at = flexible.skip_tags(
+                body, at
+            )  # the new leader (KIP-951): refreshing metadata finds it, too
+            answers.append(
+                ProducedPartition(topic, partition, error, base_offset, message or detail)
+            )
+        at = flexible.skip_tags(body, at)
+    return answers, flexible.skip_tags(body, at + I32.size)  # behind the throttle time
+
+
+def _first_detail(body: bytes, at: int) -> tuple[str | None, int]:
+    """What is said of records, none of which are named."""
+    first: str | None = None
+    errors, at = flexible.count(body, at)
+    for _ in range(errors):
+        said, at = flexible.nullable_string(
+            body, at + I32.size
+        )  # behind the index of the batch, always 0
+        first = first or said
+        at = flexible.skip_tags(body, at)
+    return first, at

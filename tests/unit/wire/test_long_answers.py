@@ -13,7 +13,7 @@ from kafka.protocol.admin import DescribeConfigsResponse
 from kafka.protocol.consumer import OffsetFetchResponse
 from kafka.protocol.metadata import MetadataResponse
 
-from heliograph.errors import CorruptRecords
+from heliograph.errors import MalformedResponse
 from heliograph.model import CommittedOffset, TopicPartition
 from heliograph.wire import describe_configs, messages, metadata, offset_fetch
 
@@ -211,7 +211,7 @@ def test_tagged_fields_of_later_brokers_are_passed_over() -> None:
     ],
 )
 def test_garbage_is_an_error_of_ours(decode: messages.Decode, garbage: bytes) -> None:
-    with suppress(CorruptRecords):
+    with suppress(MalformedResponse):
         decode(memoryview(garbage))
 
 
@@ -237,7 +237,7 @@ def test_an_answer_that_was_cut_is_an_error(data: st.DataObject) -> None:
     )
     cut = data.draw(st.integers(0, len(body) - 1))
 
-    with pytest.raises(CorruptRecords):
+    with pytest.raises(MalformedResponse):
         offset_fetch.decode_response(memoryview(body[:cut]))
 
 
