@@ -143,13 +143,14 @@ class Mirror:
     def _mirror(self) -> None:
         restarts = Restarts()
         while not self._stop.is_set():
-            began = time.monotonic()
+            began, before = time.monotonic(), self._progress.records
             try:
                 self._run_query()
                 if not self._renewing:
                     return
             except QueryFailed as e:
-                delay = restarts.next(time.monotonic() - began)
+                copied = self._progress.records > before
+                delay = restarts.next(time.monotonic() - began, copied=copied)
                 if self._once and restarts.count >= _RESTARTS_ONCE:
                     raise
                 log.error("%s; starting again in %.1f s from where the target stands", e, delay)
