@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos fuzz lint lock clean
+.PHONY: help demo test bench chaos fuzz kerberos lint lock clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -23,6 +23,9 @@ fuzz: $(READY) ## Search for input that breaks a parser, ten minutes of new exam
 
 chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (ARGS=--quick to try it)
 	$(BIN)/python -m chaos $(ARGS)
+
+kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
+	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .

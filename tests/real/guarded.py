@@ -1,7 +1,10 @@
-"""Brokers with every kind of listener, and the client properties that open each."""
+"""A broker with every kind of listener, and the client properties that open each."""
 
 from __future__ import annotations
 
+import base64
+import json
+import time
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +16,10 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from heliograph.embedded import Cluster, Listener, SecurityProtocol, Tls
 
 PASSWORD = "alice's/secret"
+#: Of flows with few rights, on either side.
+LIMITED_USERS = tuple(
+    f"{flow}-{side}" for flow in ("free", "bound", "exact") for side in ("source", "target")
+)
 STORE_PASSWORD = "store secret"
 #: The shortest session that brokers and clients can renew in peace: not twice within a second.
 SESSION_MS = 2500
@@ -58,7 +65,9 @@ def make_files(folder: Path) -> Files:
     return Files(folder=folder, authority=ours, client=client, stranger=stranger)
 
 
-def guarded_cluster(name: str, files: Files) -> Cluster:
+def guarded_cluster(files: Files) -> Cluster:
+    """`alice` may do everything, the others what they are granted."""
+
     def tls(keystore: str, client_auth: str = "none") -> Tls:
         return Tls(
             keystore=files.folder / keystore,
@@ -71,9 +80,9 @@ def guarded_cluster(name: str, files: Files) -> Cluster:
             name=listener, protocol=SecurityProtocol.SSL, tls=tls(keystore, client_auth)
         )
 
-    users = {"alice": PASSWORD, "mirror": PASSWORD}
+    users = dict.fromkeys(("alice", *LIMITED_USERS), PASSWORD)
     return Cluster(
-        name,
+        "guarded",
         listeners=[
             Listener(),
             over_tls("TLS", "server.pem"),
@@ -97,10 +106,10 @@ def guarded_cluster(name: str, files: Files) -> Cluster:
             ),
         ],
         settings={
-            # `mirror` may do what it is granted, the others everything.
             "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
             "super.users": "User:alice;User:CN=alice",
             "log.retention.ms": "-1",
+            "group.initial.rebalance.delay.ms": "0",
             "listener.name.sasl.scram-sha-256.connections.max.reauth.ms": str(SESSION_MS),
         },
     )
@@ -147,6 +156,21 @@ def password(mechanism: str, secret: str = PASSWORD, user: str = "alice") -> dic
     }
 
 
+def token_file(path: Path, lifetime_seconds: float) -> dict[str, str]:
+    """A token that somebody keeps fresh; or does not."""
+    parts = ({"alg": "none"}, {"sub": "alice", "exp": time.time() + lifetime_seconds})
+    encoded = (base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts)
+    fresh = path.with_suffix(".new")
+    fresh.write_text("".join(f"{part.rstrip('=')}." for part in encoded))
+    fresh.rename(path)
+    return {
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": f"{_MODULES}.oauthbearer.OAuthBearerLoginModule required;",
+        "sasl.oauthbearer.token.endpoint.url": path.as_uri(),
+    }
+
+
 def unsecured_token(lifetime_seconds: int = 3600) -> dict[str, str]:
     return {
         "security.protocol": "SASL_PLAINTEXT",
@@ -188,6 +212,7 @@ SHARED = {
     "replication.factor": "1",
     "sync.topic.acls.enabled": "false",
     "emit.heartbeats.enabled": "false",
+    "heartbeats.replication.enabled": "false",
     "once.timeout.seconds": "30",
     "offset.storage.partitions": "1",
     "status.storage.partitions": "1",

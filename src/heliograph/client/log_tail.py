@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from heliograph.client.admin import EARLIEST, LATEST, list_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.errors import ConnectionLost
+from heliograph.errors import BrokerError, ConnectionLost
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.decode import Record, decode
 from heliograph.records.select import select
@@ -85,10 +85,15 @@ def read_between(
     patience: float,
 ) -> None:
     """Hand over all committed records from each start up to its end, in order per partition."""
-    fetcher = _Reading(cluster, starts, ends, on_records).fetcher
-    if not fetcher.fetch_all(patience):
+    reading = _Reading(cluster, starts, ends, on_records)
+    fetcher = reading.fetcher
+    done = fetcher.fetch_all(patience, lambda: reading.refusal is not None or cluster.stopped())
+    if reading.refusal is not None:
+        raise reading.refusal
+    if not done:
         raise ConnectionLost(
-            f"{cluster.config.alias}: {min(fetcher.positions)} could not be read to its end in {patience:g} s"
+            f"{cluster.config.alias}: {min(fetcher.positions)} could not be read to its end"
+            + (": stopped" if cluster.stopped() else f" in {patience:g} s")
         )
 
 
@@ -103,6 +108,7 @@ class _Reading:
         self._alias = cluster.config.alias
         self._ends = ends
         self._on_read = on_records
+        self.refusal: BrokerError | None = None
         self.fetcher = Fetcher(
             cluster,
             isolation_level=IsolationLevel.READ_COMMITTED,
@@ -115,8 +121,9 @@ class _Reading:
     def _on_records(self, answer: FetchedPartition) -> None:
         key = TopicPartition(answer.topic, answer.partition)
         if answer.error:
+            # Not raised here: to a fetcher, what is raised means that the connection is of no use.
             if not error_is_retriable(answer.error):
-                raise broker_error(answer.error, f"{self._alias}: {key}")
+                self.refusal = broker_error(answer.error, f"{self._alias}: {key}")
             return
         position = self.fetcher.positions[key]
         selection = select(answer.records, position=position, aborted=answer.aborted)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from guarded import Files, guarded_cluster, make_files
 
-from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.embedded import Cluster
 
 
 @pytest.fixture(scope="session")
@@ -14,14 +14,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 
 
 @pytest.fixture(scope="session")
-def guarded(files: Files) -> Iterator[tuple[Cluster, Cluster]]:
-    """Source and target of mirrors, each with listeners of every kind."""
-    clusters = guarded_cluster("guarded-source", files), guarded_cluster("guarded-target", files)
-    start_all(clusters)
-    yield clusters
-    stop_all(clusters)
-
-
-@pytest.fixture(scope="session")
-def broker(guarded: tuple[Cluster, Cluster]) -> Cluster:
-    return guarded[0]
+def guarded(files: Files) -> Iterator[Cluster]:
+    """Listeners of every kind, and an authorizer. Source and target of flows at once: names keep them
+    apart."""
+    with guarded_cluster(files) as cluster:
+        yield cluster

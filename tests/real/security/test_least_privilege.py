@@ -1,123 +1,190 @@
-"""A mirror with exactly the rights that `docs/security.md` lists."""
+"""Flows with exactly the rights that `docs/security.md` lists."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     ResourcePatternType,
     ResourceType,
 )
+from grouping import commit, committed
 from guarded import SHARED, cluster_properties, password
 from mirroring import Running, load_properties, running
-from pair import commit, committed, topic_config
-from reading import offsets, topics_of
+from reading import offsets, read_all
 from waiting import eventually
-from writing import admin, create_topics, numbered, write
+from writing import admin, create_topics, numbered, topic_config, write
 
 from heliograph.embedded import Cluster
 from heliograph.pipeline.session import LocalSpark
 
 PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
-#: Kind, name, operations; a name that ends in * is a prefix.
-Grant = tuple[str, str, Sequence[str]]
+_KINDS = {
+    "Topic": ResourceType.TOPIC,
+    "Group": ResourceType.GROUP,
+    "TransactionalId": ResourceType.TRANSACTIONAL_ID,
+    "Cluster": ResourceType.BROKER,
+}
+
+
+class Grant(NamedTuple):
+    """A row of the page; a name that ends in * is a prefix."""
+
+    kind: str
+    name: str
+    operations: list[str]
+
+    def bindings(self, user: str) -> list[AclBinding]:
+        prefixed = self.name.endswith("*")
+        return [
+            AclBinding(
+                _KINDS[self.kind],
+                "kafka-cluster" if self.kind == "Cluster" else self.name.removesuffix("*"),
+                ResourcePatternType.PREFIXED if prefixed else ResourcePatternType.LITERAL,
+                f"User:{user}",
+                "*",
+                AclOperation[operation],
+                AclPermissionType.ALLOW,
+            )
+            for operation in self.operations
+        ]
 
 
 def grants(heading: str, **names: str) -> list[Grant]:
-    """The rows of a table of the page, with the aliases and names of a test."""
+    """The rows of a table, with the aliases and names of a test."""
     table = PAGE.partition(f"\n### {heading}\n")[2].partition("\n#")[0]
-    found = re.findall(r"^\| (Topic|Group|Cluster) \| `([^`]+)` \| ([^|]+) \|", table, re.MULTILINE)
+    found = re.findall(r"^\| (\w+) \| `([^`]+)` \| (`[^|]+`) \|", table, re.MULTILINE)
     assert found, heading
     return [
-        (kind, name.format(**names), re.findall(r"`(\w+)`", operations))
+        Grant(kind, name.format(**names), re.findall(r"`(\w+)`", operations))
         for kind, name, operations in found
     ]
 
 
-def allow(at: Cluster, given: Sequence[Grant]) -> None:
-    bindings = [
-        AclBinding(
-            ResourceType[{"Cluster": "BROKER"}.get(kind, kind.upper())],
-            "kafka-cluster" if kind == "Cluster" else name.removesuffix("*"),
-            ResourcePatternType.PREFIXED if name.endswith("*") else ResourcePatternType.LITERAL,
-            "User:mirror",
-            "*",
-            AclOperation[operation],
-            AclPermissionType.ALLOW,
-        )
-        for kind, name, operations in given
-        for operation in operations
+def without(given: Sequence[Grant], *operations: str) -> list[Grant]:
+    return [
+        each._replace(operations=[o for o in each.operations if o not in operations])
+        for each in given
     ]
+
+
+def allow(at: Cluster, bindings: Sequence[AclBinding]) -> None:
     client = admin(at)
-    for done in client.create_acls(bindings).values():
+    for done in client.create_acls(list(bindings)).values():
         done.result(30)
 
 
-def without(given: Sequence[Grant], *operations: str) -> list[Grant]:
-    return [(kind, name, [o for o in ops if o not in operations]) for kind, name, ops in given]
+class LimitedFlow:
+    """`<name>a-><name>b`, with a user of its own on either side."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.a, self.b = f"{name}a", f"{name}b"
+        self.topic, self.group = f"{name}-orders", f"{name}-readers"
+        self.remote = f"{self.a}.{self.topic}"
+        names = {"A": self.a, "B": self.b, "groups": f"{name}-*"}
+        self.at_source = grants("On the source", topics=f"{name}-*", **names)
+        self.at_target = grants("On the target", topics=f"{self.a}.{name}-*", **names)
+        if name == "exact":
+            self.at_target += grants("On the target, for exactly once", **names)
+        if name == "free":
+            for grant in grants("For `sync.topic.acls.enabled`, which is MM2's default"):
+                (self.at_source if grant.name == "source" else self.at_target).append(grant)
+        if name == "bound":
+            creating = ("CREATE", "ALTER", "ALTER_CONFIGS")
+            self.at_source = without(self.at_source, *creating)
+            self.at_target = without(self.at_target, *creating)
+
+    def prepare(self, at: Cluster) -> None:
+        create_topics(at, {self.topic: 2}, configs={"retention.bytes": "1073741824"})
+        write(at, self.topic, numbered(range(10)))
+        commit(at, self.group, {(self.topic, 0): 5})
+        if self.name == "bound":
+            internal = [
+                grant.name
+                for grant in (*self.at_source, *self.at_target)
+                if grant.kind == "Topic" and grant.name.endswith(".internal")
+            ]
+            create_topics(at, dict.fromkeys(internal, 1), configs={"cleanup.policy": "compact"})
+            create_topics(at, {self.remote: 2})
+        for side, given in (("source", self.at_source), ("target", self.at_target)):
+            allow(at, [each for grant in given for each in grant.bindings(f"{self.name}-{side}")])
+
+    def properties(self, at: Cluster) -> dict[str, str]:
+        settings = {
+            "enabled": "true",
+            "topics": f"{self.name}-.*",
+            "groups": f"{self.name}-.*",
+            "sync.group.offsets.enabled": "true",
+            "sync.topic.configs.enabled": str(self.name != "bound").lower(),
+            "sync.topic.acls.enabled": str(self.name == "free").lower(),
+            "emit.heartbeats.enabled": "true",
+        }
+        intervals = ("emit.checkpoints", "refresh.groups", "sync.group.offsets", "sync.topic.acls")
+        settings |= {f"{name}.interval.seconds": "1" for name in intervals}
+        found = {f"{self.a}->{self.b}.{name}": value for name, value in settings.items()}
+        for alias, side in ((self.a, "source"), (self.b, "target")):
+            login = password("PLAIN", user=f"{self.name}-{side}")
+            found |= cluster_properties(alias, at, "SASL", login)
+        if self.name == "exact":
+            found[f"{self.b}.exactly.once.source.support"] = "enabled"
+        return found
+
+
+FLOWS = {name: LimitedFlow(name) for name in ("free", "bound", "exact")}
+
+
+@pytest.fixture(scope="module")
+def mirror(
+    guarded: Cluster, spark: LocalSpark, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    create_topics(guarded, {"heartbeats": 1}, configs={"cleanup.policy": "compact"})
+    aliases = ", ".join(f"{flow.a}, {flow.b}" for flow in FLOWS.values())
+    properties = SHARED | {"clusters": aliases}
+    for flow in FLOWS.values():
+        flow.prepare(guarded)
+        properties |= flow.properties(guarded)
+    reader = Grant("Topic", FLOWS["free"].topic, ["READ"])
+    allow(guarded, reader.bindings("reader"))
+    folder = tmp_path_factory.mktemp("limited")
+    with running(spark, load_properties(folder, properties)) as mirror:
+        yield mirror
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("pre_created", [False, True], ids=["creates", "pre-created"])
+@pytest.mark.parametrize("name", FLOWS)
 def test_the_rights_that_are_listed_are_enough(
-    guarded: tuple[Cluster, Cluster], spark: LocalSpark, tmp_path: Path, pre_created: bool
+    guarded: Cluster, mirror: Running, name: str
 ) -> None:
-    source, target = guarded
-    a, b = ("lpa", "lpb") if pre_created else ("lca", "lcb")
-    topic, group = f"{a}-orders", f"{a}-readers"
-    create_topics(source, {topic: 2}, configs={"retention.bytes": "1073741824"})
-    write(source, topic, numbered(range(10)))
-    commit(source, group, topic, {0: 5})
-    at_source = grants("On the source", A=a, B=b, topics=f"{a}-*", groups=f"{a}-*")
-    at_target = grants("On the target", A=a, B=b, topics=f"{a}.{a}-*", groups=f"{a}-*")
-    if pre_created:
-        at_source, at_target = (
-            without(given, "CREATE", "ALTER", "ALTER_CONFIGS") for given in (at_source, at_target)
-        )
-        create_topics(source, {f"mm2-offset-syncs.{b}.internal": 1})
-        internal = [f"mm2-{name}.{a}.internal" for name in ("offsets", "configs", "status")]
-        internal += [f"mm2-heliograph.{a}.internal", f"{a}.checkpoints.internal"]
-        create_topics(target, dict.fromkeys(internal, 1), configs={"cleanup.policy": "compact"})
-        create_topics(target, {f"{a}.{topic}": 2})
-        if "heartbeats" not in topics_of(target):
-            create_topics(target, {"heartbeats": 1})
-    allow(source, at_source)
-    allow(target, at_target)
-    properties = SHARED | {
-        "clusters": f"{a}, {b}",
-        **cluster_properties(a, source, "SASL", password("PLAIN", user="mirror")),
-        **cluster_properties(b, target, "SASL", password("PLAIN", user="mirror")),
-        f"{a}->{b}.enabled": "true",
-        f"{a}->{b}.topics": topic,
-        f"{a}->{b}.groups": group,
-        f"{a}->{b}.sync.group.offsets.enabled": "true",
-        f"{a}->{b}.sync.topic.configs.enabled": str(not pre_created).lower(),
-        f"{a}->{b}.emit.heartbeats.enabled": "true",
-        **{
-            f"{a}->{b}.{name}.interval.seconds": "1"
-            for name in (
-                *("emit.checkpoints", "emit.heartbeats", "refresh.groups"),
-                *("sync.group.offsets", "sync.topic.configs"),
-            )
-        },
-    }
-    with running(spark, load_properties(tmp_path, properties)) as mirror:
-        mirror.wait_for_records(10, within=60)
-        remote = f"{a}.{topic}"
-        eventually(
-            lambda: committed(target, group, remote), lambda found: found == {0: 5}, within=60
-        )
-        eventually(lambda: offsets(target, "heartbeats")[1], lambda end: end > 0)
-        if not pre_created:
-            assert topic_config(target, remote)["retention.bytes"] == "1073741824"
-        _no_problem(mirror)
+    flow = FLOWS[name]
+    mirror.wait_for_records(30, within=90)
+    eventually(lambda: committed(guarded, flow.group, flow.remote), lambda found: found == [5])
+
+    assert [record.value for record in read_all(guarded, flow.remote)[0]] == [
+        record.value for record in numbered(range(10))
+    ]
+    if name == "free":
+        assert topic_config(guarded, flow.remote)["retention.bytes"] == "1073741824"
+        eventually(lambda: readers(guarded, flow.remote), lambda found: "User:reader" in found)
 
 
-def _no_problem(mirror: Running) -> None:
+def test_nothing_is_missed_by_flows_with_these_rights(guarded: Cluster, mirror: Running) -> None:
+    eventually(lambda: offsets(guarded, "heartbeats")[1], lambda end: end > 0)
     eventually(mirror.problems, lambda found: found == [])
+
+
+def readers(at: Cluster, topic: str) -> set[str]:
+    wanted = AclBindingFilter(
+        *(ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, None, None),
+        *(AclOperation.READ, AclPermissionType.ALLOW),
+    )
+    client = admin(at)
+    return {acl.principal for acl in client.describe_acls(wanted).result(30)}

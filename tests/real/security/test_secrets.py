@@ -1,0 +1,129 @@
+"""A secret is nowhere to be seen: not in arguments, output, logs, nor in what Spark keeps of a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import javaproperties
+import pytest
+from guarded import (
+    PASSWORD,
+    SHARED,
+    STORE_PASSWORD,
+    Files,
+    client_key,
+    cluster_properties,
+    inline,
+    password,
+)
+from reading import assert_mirrored
+from writing import create_topics, numbered, write
+
+from heliograph.embedded import Cluster
+
+
+class Watch(threading.Thread):
+    """The arguments and environments of a process and of all that it starts."""
+
+    def __init__(self, pid: int) -> None:
+        super().__init__(daemon=True)
+        self.seen: dict[str, str] = {}
+        self._pid = pid
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        while not self._over.wait(0.2):
+            for pid in _descendants(self._pid):
+                for what in ("cmdline", "environ"):
+                    self.seen[f"{what} of {pid}"] = _read(Path("/proc", str(pid), what))
+
+    def stop(self) -> dict[str, str]:
+        self._over.set()
+        self.join()
+        return self.seen
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""  # gone
+
+
+def _descendants(root: int) -> list[int]:
+    parents: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        fields = _read(stat).rpartition(")")[2].split()
+        if fields:
+            parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found, waiting = [], [root]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += parents.get(found[-1], [])
+    return found
+
+
+@pytest.mark.timeout(180)
+def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path) -> None:
+    create_topics(guarded, {"of-secrets": 1})
+    write(guarded, "of-secrets", numbered(range(10)))
+    key = client_key(files.client)
+    properties = SHARED | {
+        "clusters": "secret-a, secret-b, secret-c",
+        **cluster_properties("secret-a", guarded, "MUTUAL", inline(files) | key),
+        **cluster_properties("secret-b", guarded, "SASL", password("SCRAM-SHA-512")),
+        **cluster_properties("secret-c", guarded, "SASL", password("PLAIN", "the wrong canary")),
+        "secret-a->secret-b.enabled": "true",
+        "secret-a->secret-b.topics": "of-secrets",
+    }
+    config = tmp_path / "mm2.properties"
+    config.write_text(javaproperties.dumps(properties, timestamp=False))
+    events = tmp_path / "events"
+    events.mkdir()
+    (tmp_path / "spark-defaults.conf").write_text(
+        f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
+    )
+    environment = os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
+
+    shown = {}
+    for name, *arguments in (
+        ("run", "run", config, "--once", "--master", "local[2]"),
+        ("plan", "plan", config),
+        ("status", "status", config),
+        ("refused", "plan", _with_flow(config, "secret-c->secret-b")),
+    ):
+        command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
+        process = subprocess.Popen(
+            *(command,), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+        watch = Watch(process.pid)
+        watch.start()
+        out, err = process.communicate(timeout=120)
+        shown |= {f"{name}: {what}": text for what, text in watch.stop().items()}
+        shown |= {f"{name}: stdout": out, f"{name}: stderr": err}
+        assert name == "refused" or process.returncode == 0, out + err
+
+    assert assert_mirrored(guarded, guarded, {"of-secrets": "secret-a.of-secrets"}) == 10
+    assert (
+        "the broker refuses the login by PLAIN"
+        in shown["refused: stdout"] + shown["refused: stderr"]
+    )
+    for path in events.rglob("*"):
+        if path.is_file():
+            shown[str(path)] = path.read_text(errors="replace")
+    assert len(shown) > 20
+    secrets = [PASSWORD, STORE_PASSWORD, "wrong canary"]
+    secrets += [line for line in key["ssl.keystore.key"].splitlines() if len(line) > 40]
+    for where, text in shown.items():
+        for secret in secrets:
+            assert secret not in text, where
+
+
+def _with_flow(config: Path, flow: str) -> Path:
+    path = config.with_name("refused.properties")
+    path.write_text(f"{config.read_text()}\n{flow}.enabled = true\n{flow}.topics = of-secrets\n")
+    return path
