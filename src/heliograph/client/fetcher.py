@@ -15,6 +15,7 @@ from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.client.connection import Connection
 from heliograph.client.held_memory import HeldMemory
 from heliograph.client.poller import wait
+from heliograph.client.repeats import Repeats
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
@@ -34,11 +35,15 @@ class _Session:
     id: int = 0
     epoch: int = 0
     sent: dict[TopicPartition, int] = field(default_factory=dict)
+    #: Up to where the broker lets us read, as it last said: in its first answer of a partition, and
+    #: whenever that changes (KIP-227).
+    ends: dict[TopicPartition, int] = field(default_factory=dict)
     connection: Connection | None = None  # over which a fetch is under way
 
     def reset(self) -> None:
         self.id = self.epoch = 0
         self.sent = {}
+        self.ends = {}
 
 
 class Fetcher:
@@ -46,9 +51,10 @@ class Fetcher:
 
     `on_records` gets a partition's answer (records or an error code; that there is no leader is one, too),
     `on_nothing`, if anybody wants to know, the partitions of a fetch that found no record anywhere within the
-    time it may wait. Both hear only of partitions that still stand where the fetch was sent. `on_leaders`
-    hears of every new leader's epoch before anything is fetched from it: its log may not be the one that was
-    read so far, and the owner may take the position away.
+    time it may wait, each with the end that its leader lets us read to: a new leader's lags behind at first,
+    and then an empty answer does not mean that there is nothing. Both hear only of partitions that still
+    stand where the fetch was sent. `on_leaders` hears of every new leader's epoch before anything is fetched
+    from it: its log may not be the one that was read so far, and the owner may take the position away.
 
     With a `round_bytes`, all brokers together are asked for no more than that at a time, each for as much
     as it leads of the partitions. `held` is what answers take in memory.
@@ -61,7 +67,7 @@ class Fetcher:
         isolation_level: IsolationLevel,
         limits: FetchLimits,
         on_records: Callable[[FetchedPartition], None],
-        on_nothing: Callable[[list[TopicPartition]], None] | None,
+        on_nothing: Callable[[Mapping[TopicPartition, int]], None] | None,
         on_leaders: Callable[[Mapping[TopicPartition, int]], None] = lambda _: None,
         round_bytes: int | None = None,
     ) -> None:
@@ -82,6 +88,7 @@ class Fetcher:
         self._routed: tuple[Metadata, dict[TopicPartition, int]] | None = None
         self._stale = True
         self._refreshed = 0.0
+        self._repeats = Repeats()
 
     def connections(self) -> list[Connection]:
         return [s.connection for s in self._sessions.values() if s.connection is not None]
@@ -190,6 +197,8 @@ class Fetcher:
 
     def _send(self, node: int, session: _Session, wanted: dict[TopicPartition, int]) -> None:
         changed, forgotten = _differences(session.sent, wanted)
+        for partition in (*forgotten, *(p for p in changed if session.sent.get(p, -1) < 0)):
+            session.ends.pop(partition, None)
         limits = self._limits_for(len(wanted))
         body = fetch.encode_request(
             limits=limits,
@@ -248,7 +257,10 @@ class Fetcher:
         for answer in response.partitions:
             key = TopicPartition(answer.topic, answer.partition)
             if answer.error:
+                session.ends.pop(key, None)
                 self._penalise(key, answer.error)
+            else:
+                session.ends[key] = self._end(answer)
             nothing = nothing and not answer.error and not answer.records
             self.fetched_bytes += len(answer.records)
             # An answer to a position that its owner has left meanwhile (it went back to what the
@@ -257,7 +269,14 @@ class Fetcher:
                 self._on_records(answer)
         # A throttled answer (KIP-219) is empty whatever there is to read.
         if nothing and not response.throttle_ms and self._on_nothing is not None:
-            self._on_nothing([p for p, at in asked.items() if at == self.positions.get(p)])
+            ends = session.ends
+            stays = [p for p, at in asked.items() if at == self.positions.get(p)]
+            self._on_nothing({p: ends[p] for p in stays if p in ends})
+
+    def _end(self, answer: FetchedPartition) -> int:
+        if self._isolation_level is IsolationLevel.READ_COMMITTED:
+            return answer.last_stable_offset
+        return answer.high_watermark
 
     def _penalise(self, partition: TopicPartition, code: int) -> None:
         self._penalty[partition] = time.monotonic() + _PENALTY_SECONDS
@@ -266,7 +285,8 @@ class Fetcher:
             self._stale = True
 
     def _lost(self, node: int, error: ClientError) -> None:
-        log.warning("source %s: broker %d: %s", self.cluster.config.alias, node, error)
+        if self._repeats.is_news(node, str(error)):
+            log.warning("source %s: broker %d: %s", self.cluster.config.alias, node, error)
         self._sessions.pop(node, None)
         self._routed = None
         self.cluster.disconnect(node)

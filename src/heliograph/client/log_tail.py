@@ -135,6 +135,7 @@ class _Reading:
         if selection.position >= self._ends[key]:
             del self.fetcher.positions[key]
 
-    def _on_nothing(self, asked: list[TopicPartition]) -> None:
-        for key in asked:  # compaction has removed everything up to the end
-            self.fetcher.positions.pop(key, None)
+    def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
+        for key, end in ends.items():
+            if end >= self._ends[key]:  # compaction has removed everything up to it
+                self.fetcher.positions.pop(key, None)

@@ -33,6 +33,7 @@ from heliograph.client.admin import init_producer_id
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
 from heliograph.client.lanes import Lane, Outgoing
+from heliograph.client.repeats import Repeats
 from heliograph.client.transactions import FENCING, Transaction, fenced
 from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse, NoAnswer
 from heliograph.model import ProducerIdentity, TopicPartition
@@ -99,6 +100,7 @@ class Producer:
         self._pipes: dict[int, _Pipe] = {}
         self._waiting: list[Lane] = []
         self._refreshed = 0.0
+        self._repeats = Repeats()
 
     def adopt(self, partition: TopicPartition, identity: ProducerIdentity, sequence: int) -> None:
         """The lane's next record has this number of this producer; nothing of it may be under way."""
@@ -418,7 +420,8 @@ class Producer:
         self._on_refused(lane.partition, refusal)
 
     def _lost(self, node: int, error: ClientError) -> None:
-        log.warning("target %s: broker %d: %s", self.cluster.config.alias, node, error)
+        if self._repeats.is_news(node, str(error)):
+            log.warning("target %s: broker %d: %s", self.cluster.config.alias, node, error)
         self.cluster.disconnect(node)
         pipe = self._pipes.pop(node, None)
         for taken in pipe.requests if pipe is not None else ():

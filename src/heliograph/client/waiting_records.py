@@ -77,8 +77,8 @@ class _Reading:
             self.found[key] = timestamp
         del self.fetcher.positions[key]
 
-    def _on_nothing(self, asked: list[TopicPartition]) -> None:
-        for key in asked:
+    def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
+        for key in ends:
             self.fetcher.positions.pop(key, None)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
@@ -310,12 +310,12 @@ class Link:
                 copy.acked = copy.position
         self._fates.resume(copy)
 
-    def _on_nothing(self, partitions: Sequence[TopicPartition]) -> None:
+    def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
         """No record left below the end of a bounded lease: compaction has removed the rest."""
-        for key in partitions:
+        for key, readable in ends.items():
             copy = self._copies[key]
             end = copy.lease.end
-            if end is not None and copy.position < end <= copy.source_end:
+            if end is not None and copy.position < end <= readable:
                 copy.position = end
                 if not copy.outstanding:
                     copy.acked = end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from kafka.protocol.consumer import FetchRequest
@@ -58,8 +58,22 @@ class Line:
         body = struct.pack(">ihi", 0, error, session) + topics + partitions
         self.asked.pop()[1](memoryview(body))
 
+    def answer_empty(self, ends: Mapping[TopicPartition, int]) -> None:
+        """Of these partitions, no record, and how far they may be read."""
+        partitions = b"".join(
+            struct.pack(">ihqqqiii", p.partition, OK, end, end, 0, -1, -1, 0)
+            for p, end in ends.items()
+        )
+        topics = struct.pack(">ih6si", 1, 6, b"orders", len(ends)) if ends else bytes(4)
+        self.asked.pop()[1](memoryview(struct.pack(">ihi", 0, OK, 7) + topics + partitions))
 
-def fetcher_on(line: Line, *, leaders: dict[TopicPartition, int] | None = None) -> Fetcher:
+
+def fetcher_on(
+    line: Line,
+    *,
+    leaders: dict[TopicPartition, int] | None = None,
+    on_nothing: Callable[[Mapping[TopicPartition, int]], None] | None = None,
+) -> Fetcher:
     cluster = ClusterClient(ClusterConfig(alias="a", bootstrap_servers=()), client_id="test")
     metadata = Metadata(nodes={1: ("localhost", 1)}, leaders=leaders or dict.fromkeys((A, B, C), 1))
     cast(Any, cluster).refresh = lambda topics: setattr(cluster, "metadata", metadata)
@@ -69,7 +83,7 @@ def fetcher_on(line: Line, *, leaders: dict[TopicPartition, int] | None = None) 
         isolation_level=IsolationLevel.READ_UNCOMMITTED,
         limits=FetchLimits(),
         on_records=lambda answer: None,
-        on_nothing=None,
+        on_nothing=on_nothing,
     )
 
 
@@ -151,3 +165,36 @@ def test_a_partition_in_trouble_is_left_out_for_a_moment(monkeypatch: Any) -> No
     clock[0] += 1.0
     fetcher.send()
     assert line.named() == {B: 6}
+
+
+def test_an_empty_answer_is_told_with_the_ends_that_its_leader_knows_of() -> None:
+    """A leader that has just been elected lets nobody read up to the old one's end for a while."""
+    line, told = Line(), list[Mapping[TopicPartition, int]]()
+    fetcher = fetcher_on(line, on_nothing=told.append)
+    fetcher.positions = {A: 5, B: 6}
+    fetcher.send()
+    line.answer_empty({A: 5, B: 9})
+    fetcher.send()
+    line.answer_empty({})  # of which a session says nothing has not changed
+    fetcher.send()
+    line.answer_empty({A: 8})
+
+    assert told == [{A: 5, B: 9}, {A: 5, B: 9}, {A: 8, B: 9}]
+
+
+def test_the_end_of_a_partition_that_comes_back_into_a_session_is_not_known_until_it_is_told() -> (
+    None
+):
+    line, told = Line(), list[Mapping[TopicPartition, int]]()
+    fetcher = fetcher_on(line, on_nothing=told.append)
+    fetcher.positions = {A: 5, B: 6}
+    fetcher.send()
+    line.answer_empty({A: 5, B: 9})
+    del fetcher.positions[B]
+    fetcher.send()
+    line.answer_empty({})
+    fetcher.positions[B] = 6
+    fetcher.send()
+    line.answer_empty({})
+
+    assert told[-1] == {A: 5}

@@ -1,0 +1,23 @@
+"""Keeps a log readable while a broker is away: the same sentence of the same subject, once in a while."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable
+
+_QUIET_SECONDS = 10.0
+
+
+class Repeats:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[Hashable, tuple[str, float]] = {}
+
+    def is_news(self, subject: Hashable, sentence: str) -> bool:
+        """Whether it is another sentence than the subject's last, or that was said some time ago."""
+        now = self._clock()
+        last, at = self._said.get(subject, ("", now))
+        if sentence == last and now < at + _QUIET_SECONDS:
+            return False
+        self._said[subject] = (sentence, now)
+        return True
