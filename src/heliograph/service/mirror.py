@@ -90,6 +90,7 @@ class Mirror:
         self.problems = Problems()
         self._crew = Crew(config, progress, self.problems, stop, spark.slots)
         self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
+        self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
         self._lock = threading.Lock()
         self._settled = threading.Event()
         self._epoch = 0
@@ -260,6 +261,9 @@ class Mirror:
         self._crew.learn(receipts)
         for flow in self._leased:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
+        dropped, self._dropped = self._dropped, []
+        for flow in dropped:
+            flow.forget()  # if it is ours again, others may have run it meanwhile
         if self._once or self._stop.is_set() or self._renewing:
             self._settled.set()
         else:
@@ -289,6 +293,8 @@ class Mirror:
             if change := flow.take_change():
                 self._end_epoch(change)
         self._drop_lost(flows)
+        if any(flow.observed and flow not in self._leased for flow in flows):
+            self._end_epoch("a flow has come back to this service")
         if self._idle:
             self._give_up_if_hopeless()
             self._begin_epoch()
@@ -317,6 +323,7 @@ class Mirror:
             self._channel.end_epoch(self._epoch, name)
             self._progress.leave(name, "not run by this service any more")
             self._leased.remove(flow)
+            self._dropped.append(flow)
         if lost and not self._leased:
             self._end_epoch("no flow is left to this service")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from grouping import client
 from mirroring import TARGET, Flow, mirror_once
@@ -15,6 +17,7 @@ from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.watching import look_at_mirror
 from heliograph.mm2.service_member import RUNS
+from heliograph.service.leadership import Leadership
 
 _FLUSH = {f"{TARGET}.offset.flush.interval.ms": "100"}
 
@@ -76,3 +79,30 @@ def throw_out_who_runs(flow: Flow) -> None:
         seat = Seat(group=group, member_id=runs.member_id, instance_id=runs.instance_id)
         answer = target.call(find_coordinator(target, group), leave_request(seat))
         assert answer.error_code == 0
+
+
+def test_a_moment_of_doubt_about_who_runs_a_flow_doubles_nothing(
+    flow: Flow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A coordinator that is late by more than a session, and then confirms: nobody else has run it, but
+    what the tasks of the dropped epoch did last has to be looked up."""
+    topic = flow.create(partitions=2)
+    leads = Leadership.leads.fget
+    assert leads is not None
+    doubt = threading.Event()
+
+    with flow.running() as mirror, writing(flow.source, topic, 2) as enough:
+        mirror.wait_for_records(20)
+        epoch = mirror.progress.epoch
+        monkeypatch.setattr(
+            Leadership, "leads", property(lambda self: not doubt.is_set() and leads(self))
+        )
+        doubt.set()
+        eventually(lambda: mirror.progress.epoch, lambda now: now == -1)
+        doubt.clear()
+        eventually(lambda: mirror.progress.epoch, lambda now: now > epoch)
+        mirror.wait_for_records(mirror.progress.records + 20)
+        enough.set()
+        wait_for_same_length(flow, topic, 2)
+
+    assert flow.assert_mirrored(topic) > 40
