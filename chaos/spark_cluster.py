@@ -34,7 +34,7 @@ class SparkCluster:
             self.master = self._await("master", _ADDRESS)
             for number in range(1, _WORKERS + 1):
                 work = self._folder / f"work-{number}"
-                options = ("--cores", "2", "--memory", "3g", "--webui-port", "0")
+                options = ("--cores", "8", "--memory", "4g", "--webui-port", "0")
                 self._run(
                     "worker",
                     *options,
