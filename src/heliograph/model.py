@@ -42,7 +42,7 @@ class Trail(NamedTuple):
     """Where a remote partition's writer stood: the next record mirrored, at or after `upstream`, goes to
     `downstream` (-1: not known) with the number `sequence` of producer `identity`.
 
-    `stored` are the positions last given to the offsets topic, two at most, -1 for none: by them a
+    `stored` are the positions last given to the offsets topic, a few, -1 for none: by them a
     successor tells whether anybody else has changed the stored offset since.
     """
 

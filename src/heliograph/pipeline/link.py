@@ -207,7 +207,6 @@ class Link:
         """Offsets are stored every so often, once what explains them is."""
         if now >= self._next_flush:
             self._next_flush = now + self.flow.offset_flush_interval_ms / 1000
-            self._store()  # of the flush before, if its trails and stretches are still not written
             self._mark()
         if self._offsets.marked and self._state.settled:
             self._store()
@@ -238,7 +237,8 @@ class Link:
         self._drain()
         self._mark()
         self._state.wait_idle(_SIDE_SECONDS)
-        self._store()
+        if self._state.settled:
+            self._store()
         self._drain()
         self._trails.write_now(self._copies.values(), _SIDE_SECONDS)
         if not self._producer.idle:

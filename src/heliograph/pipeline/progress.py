@@ -22,7 +22,7 @@ from heliograph.model import (
 )
 
 #: Positions given to the offsets topic that a trail remembers: some may never have arrived there.
-_STORES = 4
+_STORES = 8
 
 
 @dataclass(slots=True, eq=False)
@@ -104,7 +104,9 @@ class PartitionCopy:
 
     def mark(self) -> int:
         """The position that is to be stored now."""
-        self.stores = (*self.stores, _said(self.acked))[-_STORES:]
+        if len(self.stores) == _STORES:  # not the first: it is there for sure, the others may be
+            self.stores = (self.stores[0], *self.stores[2:])
+        self.stores = (*self.stores, _said(self.acked))
         return self.acked
 
     def confirm(self, position: int) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.record_writer import RecordWriter
-from heliograph.errors import HeliographError
+from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.records.decode import Record
 from heliograph.wire import error_codes
@@ -27,6 +27,8 @@ _PATIENCE_SECONDS = 5.0
 #: twentieth of the time at most, however many partitions there are.
 _REST = 20
 _MAX_REST_SECONDS = 1.0
+#: What lasts for longer is no passing trouble.
+_HOPE_SECONDS = 600.0
 
 
 #: Clients that no thread uses just now, by client id: their connections survive from one epoch to the next.
@@ -47,6 +49,7 @@ class SideWriter(threading.Thread):
     ) -> None:
         super().__init__(name=f"{client_id} {topic}", daemon=True)
         self.problem: str | None = None
+        self.hopeless = False  # the problem is none that waiting mends, or lasts
         self.failures = 0  # attempts that failed, in all
         self._what = what
         self._history = history
@@ -60,6 +63,7 @@ class SideWriter(threading.Thread):
         self._client.stopped = lambda: self._abandoned
         self._writer = RecordWriter(self._client, topic)
         self._backoff = Backoff(first=1.0, most=30.0)
+        self._troubled = 0.0  # since when
 
     def offer(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
         """A key that has a newer value comes behind all others that wait."""
@@ -71,8 +75,8 @@ class SideWriter(threading.Thread):
 
     @property
     def settled(self) -> bool:
-        """Whether everything offered so far is written, or there is no hope just now."""
-        return self.idle or self.problem is not None
+        """Whether everything offered so far is written, or there is no hope that it will be."""
+        return self.idle or self.hopeless
 
     @property
     def idle(self) -> bool:
@@ -131,6 +135,7 @@ class SideWriter(threading.Thread):
             log.warning("%s: written again, after %d failed attempts", self._what, self.failures)
         with self._condition:
             self.problem = None
+            self.hopeless = False
             self._writing = False
             self._condition.notify_all()
         self._backoff.reset()
@@ -151,9 +156,12 @@ class SideWriter(threading.Thread):
 
     def _failed(self, records: _Values, error: HeliographError) -> None:
         self.failures += 1
+        now = time.monotonic()
         if self.problem is None:
+            self._troubled = now
             log.warning("%s: %s; the copy goes on, trying again", self._what, error)
         with self._condition:
+            self.hopeless = not _passes(error) or now - self._troubled > _HOPE_SECONDS
             for key, values in self._waiting.items():
                 records[key] = (*records.pop(key, ()), *values)[-self._history :]
             self._waiting = records
@@ -169,6 +177,13 @@ class SideWriter(threading.Thread):
                 not (self._closing or self._hurried) and (left := deadline - time.monotonic()) > 0
             ):
                 self._condition.wait(left)
+
+
+def _passes(error: HeliographError) -> bool:
+    """A broker that is away comes back; a topic that is missing, or not for us, is a matter for people."""
+    if isinstance(error, BrokerError) and error.code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+        return False
+    return isinstance(error, ClientError) and error.retriable
 
 
 def _take_client(config: ClusterConfig, client_id: str) -> ClusterClient:
