@@ -18,10 +18,14 @@ log = logging.getLogger(__name__)
 
 
 class Access:
-    """Files are read with the first connection, and again with those after they have changed."""
+    """Files are read with the first connection, and again with those after they have changed.
 
-    def __init__(self, security: Security = PLAINTEXT) -> None:
+    What fails says so of `subject`, the cluster.
+    """
+
+    def __init__(self, security: Security = PLAINTEXT, subject: str = "") -> None:
         self.security = security
+        self.prefix = f"{subject}: " if subject else ""
         self._context: ssl.SSLContext | None = None
         self._stamps: Stamps = {}
 
@@ -44,15 +48,16 @@ class Access:
             return BareTransport(connected)
         try:
             context = self._current()
-        except BaseException:
+        except SecurityFailed as e:
             connected.close()
-            raise
+            raise type(e)(f"{self.prefix}{e}") from e
         return shake_hands(
             connected,
             context,
             self.security,
             host=host,
             address=address,
+            prefix=self.prefix,
             timeout=timeout,
             stopped=stopped,
         )

@@ -100,7 +100,7 @@ class ClusterClient:
         self.stopped = stopped
         self._connections: dict[int, Connection] = {}
         self._control: Connection | None = None
-        self._access = Access(config.security)
+        self._access = Access(config.security, f"cluster {config.alias!r}")
         self._refusals: dict[tuple[str, int], _Refusal] = {}
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
@@ -178,10 +178,7 @@ class ClusterClient:
         if connection is None:
             if node not in self.metadata.nodes:
                 raise Unreachable(f"{self.config.alias}: broker {node} is not in the metadata")
-            try:
-                connection = self._connections[node] = self._open(*self.metadata.nodes[node])
-            except SecurityFailed as e:
-                raise type(e)(f"cluster {self.config.alias!r}: {e}") from e
+            connection = self._connections[node] = self._open(*self.metadata.nodes[node])
         return connection
 
     def disconnect(self, node: int) -> None:
@@ -270,7 +267,7 @@ def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> No
     reasons = "; ".join(dict.fromkeys(str(e) for e in (final or failures)))
     message = f"cluster {config.alias!r}: no broker answers ({reasons})"
     if final and isinstance(final[0], SecurityFailed):
-        message = f"cluster {config.alias!r}: {reasons}"
+        message = reasons  # which name the cluster themselves
     if final:
         raise type(final[0])(message) from final[0]
     raise Unreachable(message) from (failures[-1] if failures else None)

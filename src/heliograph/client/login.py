@@ -30,7 +30,7 @@ class Login:
         self.lifetime = 0.0
         self._security = access.security
         self._name = sasl.mechanism
-        self._address = address
+        self._address = f"{access.prefix}{address}"
         self._ask = ask
         self._mechanism = self._explained(lambda: access.mechanism(host))
 

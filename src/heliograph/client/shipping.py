@@ -12,13 +12,15 @@ from heliograph.security import Security
 
 log = logging.getLogger(__name__)
 
+_Kept = tuple[Security, tuple[tuple[str, str], ...]]
+
 
 class Shipment:
     """Files are read once, and again after they have been replaced."""
 
     def __init__(self) -> None:
-        self._packed: dict[Security, Security] = {}
-        self._stamps: dict[Security, Stamps] = {}
+        self._packed: dict[_Kept, Security] = {}
+        self._stamps: dict[_Kept, Stamps] = {}
 
     def pack(self, cluster: ClusterConfig) -> ClusterConfig:
         """Without the properties as written, which hold all secrets once more."""
@@ -33,20 +35,21 @@ class Shipment:
 
     def stale(self) -> bool:
         """Whether a file has changed since it was packed, or come into being."""
-        return any(stamps(each) != seen for each, seen in self._stamps.items())
+        return any(stamps(security) != seen for (security, _), seen in self._stamps.items())
 
     def _material(self, cluster: ClusterConfig, security: Security) -> Security:
         """What cannot be read stays what it was; or a path, which may be there where a task runs."""
+        kept = security, security.keys  # one that differs in names only is another to people
         found = stamps(security)
-        if self._stamps.get(security) != found:
-            self._stamps[security] = found
+        if self._stamps.get(kept) != found:
+            self._stamps[kept] = found
             try:
-                self._packed[security] = shippable(security)
+                self._packed[kept] = shippable(security)
             except BadKeyMaterial as e:
-                known = security in self._packed
+                known = kept in self._packed
                 instead = "what was read before serves on" if known else "tasks look where they run"
                 log.warning("cluster %r: %s; %s", cluster.alias, e, instead)
-        return self._packed.get(security, security)
+        return self._packed.get(kept, security)
 
 
 def carries_secrets(cluster: ClusterConfig) -> bool:

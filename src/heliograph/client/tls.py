@@ -187,13 +187,14 @@ def shake_hands(
     *,
     host: str,
     address: str,
+    prefix: str = "",
     timeout: float,
     stopped: Callable[[], bool],
 ) -> TlsTransport:
     """TLS over a connected socket that does not block. Raises TlsFailed, or ConnectionLost."""
 
     def explain(error: ssl.SSLError) -> Exception:
-        return TlsFailed(f"{address}: {_reason(error, security, host)}")
+        return TlsFailed(f"{prefix}{address}: {_reason(error, security, host)}")
 
     wrapped = context.wrap_socket(connected, server_hostname=host, do_handshake_on_connect=False)
     try:
@@ -258,8 +259,8 @@ def _reason(error: ssl.SSLError, security: Security, host: str) -> str:
         return _refused(reason, security)
     if "HANDSHAKE_FAILURE" in reason or "CIPHER" in reason:
         return (
-            f"no TLS could be agreed on ({reason}): no cipher suite in common (ssl.cipher.suites), or the "
-            f"broker wants a certificate ({security.key('ssl.keystore.location')})"
+            f"no TLS could be agreed on ({reason}): no cipher suite in common "
+            f"({security.key('ssl.cipher.suites')}), or the broker wants a certificate ({security.key('ssl.keystore.location')})"
         )
     return f"TLS failed: {reason}"
 
@@ -283,9 +284,9 @@ def _distrust(error: ssl.SSLCertVerificationError, security: Security, host: str
     )
     code = error.verify_code
     if code in _WRONG_HOST:
+        setting = security.key("ssl.endpoint.identification.algorithm")
         return (
-            f"the broker's certificate is not for {host!r} (ssl.endpoint.identification.algorithm=https): "
-            "use a name that is in the certificate, in bootstrap.servers and the brokers' "
+            f"the broker's certificate is not for {host!r} ({setting}=https): use a name that is in the certificate, in bootstrap.servers and the brokers' "
             "advertised.listeners"
         )
     if code == _EXPIRED:

@@ -87,7 +87,8 @@ def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path)
     (tmp_path / "spark-defaults.conf").write_text(
         f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
     )
-    environment = os.environ | {"SPARK_CONF_DIR": str(tmp_path)}
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_")}
+    environment["SPARK_CONF_DIR"] = str(tmp_path)
 
     shown = {}
     for name, *arguments in (

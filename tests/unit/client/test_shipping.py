@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,14 @@ def test_a_file_that_is_replaced_is_packed_anew_and_a_broken_one_is_not(
     assert caplog.messages[-1].endswith("no such file; what was read before serves on")
     path.write_text(new)
     assert trusted(shipment.pack(asked)) == new
+
+
+def test_settings_keep_the_names_that_their_own_cluster_has_for_them(tmp_path: Path) -> None:
+    shipment = Shipment()
+
+    for alias in ("a", "b"):
+        its = replace(trusting(tmp_path), keys=(("sasl.jaas.config", f"{alias}.sasl.jaas.config"),))
+        assert shipment.pack(cluster(its)).security.key("sasl.jaas.config").startswith(alias)
 
 
 def test_what_travels_shows_no_secret_where_it_is_printed() -> None:

@@ -131,6 +131,9 @@ def _given(credentials: GivenToken, security: Security) -> str:
     text = read_file(credentials.location, setting).decode(errors="replace").strip()
     if not text or not text.isprintable():
         raise BadKeyMaterial(f"{setting}: {credentials.location}: expected a token, found none")
+    until = expiry(text)
+    if until is not None and until <= time.time():
+        raise BadKeyMaterial(f"{setting}: {credentials.location}: the token in it has expired")
     return text
 
 
