@@ -260,7 +260,8 @@ def _reason(error: ssl.SSLError, security: Security, host: str) -> str:
     if "HANDSHAKE_FAILURE" in reason or "CIPHER" in reason:
         return (
             f"no TLS could be agreed on ({reason}): no cipher suite in common "
-            f"({security.key('ssl.cipher.suites')}), or the broker wants a certificate ({security.key('ssl.keystore.location')})"
+            f"({security.key('ssl.cipher.suites')}), or the broker wants a certificate "
+            f"({security.key('ssl.keystore.location')})"
         )
     return f"TLS failed: {reason}"
 
@@ -286,8 +287,8 @@ def _distrust(error: ssl.SSLCertVerificationError, security: Security, host: str
     if code in _WRONG_HOST:
         setting = security.key("ssl.endpoint.identification.algorithm")
         return (
-            f"the broker's certificate is not for {host!r} ({setting}=https): use a name that is in the certificate, in bootstrap.servers and the brokers' "
-            "advertised.listeners"
+            f"the broker's certificate is not for {host!r} ({setting}=https): use a name that "
+            "is in the certificate, in bootstrap.servers and the brokers' advertised.listeners"
         )
     if code == _EXPIRED:
         return "the broker's certificate, or one above it, has expired; renew it on the broker"
