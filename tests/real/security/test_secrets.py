@@ -36,10 +36,11 @@ class Watch(threading.Thread):
         self._over = threading.Event()
 
     def run(self) -> None:
-        while not self._over.wait(0.2):
+        while not self._over.wait(0.5):
             for pid in _descendants(self._pid):
                 for what in ("cmdline", "environ"):
-                    self.seen[f"{what} of {pid}"] = _read(Path("/proc", str(pid), what))
+                    if text := _read(Path("/proc", str(pid), what)):
+                        self.seen[f"{what} of {pid}"] = text
 
     def stop(self) -> dict[str, str]:
         self._over.set()
@@ -55,15 +56,15 @@ def _read(path: Path) -> str:
 
 
 def _descendants(root: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
+    children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         fields = _read(stat).rpartition(")")[2].split()
         if fields:
-            parents.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
     found, waiting = [], [root]
     while waiting:
         found.append(waiting.pop())
-        waiting += parents.get(found[-1], [])
+        waiting += children.get(found[-1], [])
     return found
 
 
@@ -86,38 +87,38 @@ def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path)
     events.mkdir()
     (tmp_path / "spark-defaults.conf").write_text(
         f"spark.eventLog.enabled true\nspark.eventLog.dir {events.as_uri()}\n"
+        "spark.eventLog.compress false\n"
     )
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_")}
     environment["SPARK_CONF_DIR"] = str(tmp_path)
 
     shown = {}
+    refused = _with_flow(config, "secret-c->secret-b")
     for name, *arguments in (
-        ("run", "run", config, "--once", "--master", "local[2]"),
-        ("plan", "plan", config),
-        ("status", "status", config),
-        ("refused", "plan", _with_flow(config, "secret-c->secret-b")),
+        ("run", config, "--once", "--master", "local[2]"),
+        ("plan", refused),
+        ("status", refused),
     ):
-        command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
+        command = [sys.executable, "-m", "heliograph", name, *map(str, arguments)]
         process = subprocess.Popen(
-            *(command,), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         )
         watch = Watch(process.pid)
         watch.start()
         out, err = process.communicate(timeout=120)
         shown |= {f"{name}: {what}": text for what, text in watch.stop().items()}
         shown |= {f"{name}: stdout": out, f"{name}: stderr": err}
-        # A run that has ended is a while ago when a slow machine asks for its status: that is not well.
-        assert name in ("refused", "status") or process.returncode == 0, out + err
+        assert "Traceback" not in err, err
 
     assert assert_mirrored(guarded, guarded, {"of-secrets": "secret-a.of-secrets"}) == 10
-    assert (
-        "the broker refuses the login by PLAIN"
-        in shown["refused: stdout"] + shown["refused: stderr"]
-    )
+    for name in ("plan", "status"):
+        said = shown[f"{name}: stdout"] + shown[f"{name}: stderr"]
+        assert "the broker refuses the login by PLAIN" in said
     for path in events.rglob("*"):
         if path.is_file():
             shown[str(path)] = path.read_text(errors="replace")
-    assert len(shown) > 20
+    assert any("pyspark" in text for where, text in shown.items() if "cmdline" in where)
+    assert any("SparkListenerJobEnd" in text for text in shown.values())
     secrets = [PASSWORD, STORE_PASSWORD, "wrong canary"]
     secrets += [line for line in key["ssl.keystore.key"].splitlines() if len(line) > 40]
     for where, text in shown.items():
