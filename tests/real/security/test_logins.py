@@ -196,7 +196,7 @@ def test_connections_log_in_again_before_their_sessions_end_and_lose_nothing(
     """Two are busy, by password and by token; the third is idle past its session, and logs in first."""
     with (
         client(guarded, "SASL", password("SCRAM-SHA-256")) as by_password,
-        client(guarded, "SASL", unsecured_token(2)) as by_token,
+        client(guarded, "SASL", unsecured_token(5)) as by_token,
         client(guarded, "SASL", password("SCRAM-SHA-256")) as idle,
     ):
         for each in (by_password, by_token, idle):
