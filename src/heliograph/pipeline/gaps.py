@@ -127,7 +127,10 @@ class GapWatch:
             if copy.source not in self._suspects:
                 continue  # handed over
             if copy.source in found:
-                verdict = judge(_known(copy), found[copy.source], self._flow.auto_offset_reset)
+                known = _known(copy)
+                verdict = judge(known, found[copy.source], self._flow.auto_offset_reset)
+                if verdict.gaps:
+                    log.info("%s: judged by %s and %s", copy.source, known, found[copy.source])
                 self._settle(copy, verdict)
             elif copy.state is not PartitionState.FAILED:
                 copy.state, copy.error = PartitionState.RETRYING, missing[copy.source]

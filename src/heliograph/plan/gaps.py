@@ -111,7 +111,10 @@ def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | No
     if known.mark is not None and course is not None and course < min(known.mark.offset, position):
         gaps.append(_gap(GapKind.TRUNCATED, course, position, course))
         position = course
-    if found.end is not None and position > found.end:
+    # A leader that has all that was read may not let it be read again yet: its high watermark lags behind
+    # after an election. Past its end is only what nobody has read of this log.
+    read = known.mark is not None and course is not None and position <= known.mark.offset
+    if found.end is not None and position > found.end and not read:
         lost = _reset(found, reset)
         return lost, [*gaps, _gap(GapKind.PAST_END, found.end, position, lost)]
     if found.start is not None and position < found.start:

@@ -73,6 +73,27 @@ def test_a_position_past_the_end_starts_over(reset: OffsetReset, position: int |
 
 
 @pytest.mark.parametrize("reset", OffsetReset)
+@pytest.mark.parametrize("end", [0, 10, 49])
+def test_a_leader_that_has_what_was_read_and_does_not_show_it_yet_has_no_gap(
+    reset: OffsetReset, end: int
+) -> None:
+    """The high watermark of a leader that has just been elected lags behind."""
+    lagging = replace(FOUND, end=end)
+
+    assert judge(KNOWN, replace(lagging, epoch_end=50), reset) == Verdict(50)
+    assert judge(KNOWN, replace(lagging, epoch_end=70), reset) == Verdict(50)
+
+
+def test_a_position_past_the_end_that_nobody_has_read_of_this_log_starts_over() -> None:
+    """Somebody has stored it."""
+    older = replace(KNOWN, mark=Mark(30, 2))
+
+    verdict = judge(older, replace(FOUND, end=40, epoch_end=40), EARLIEST)
+
+    assert verdict == Verdict(10, (Gap(GapKind.PAST_END, 40, 50, 10),))
+
+
+@pytest.mark.parametrize("reset", OffsetReset)
 @pytest.mark.parametrize("end", [45, 50, 90])
 def test_a_log_that_took_another_course_is_followed_from_where_it_did(
     reset: OffsetReset, end: int
