@@ -91,22 +91,27 @@ class Clusters:
                 f"{hint}"
             )
             return ()
-        if setting.found.broken:
-            return ()
-        return tuple(self._host_port(server, setting) for server in servers)
-
-    def _host_port(self, server: str, setting: Setting) -> str:
-        try:
-            return host_port(server)
-        except InvalidValue as invalid:
-            shown = server if setting.found.written is None else setting.found.shown
-            self.problems.append(
-                f"{setting.key}: expected {invalid.expected}, found {shown!r} "
-                f"({self.file.where(setting.key)})"
-            )
-            return server
+        return checked_servers(setting, self.file.name, self.problems)
 
 
 def _is_handed_down(name: str, setting: Setting, alias: str) -> bool:
     """True for `consumer.ssl.x` that MM2 derives from `alias.ssl.x`; the user did not write it."""
     return setting.key != f"{alias}.{name}" and not is_client_config(name)
+
+
+def checked_servers(setting: Setting, file_name: str, problems: list[str]) -> tuple[str, ...]:
+    """The addresses in a setting; what is none is a problem."""
+    servers = [] if setting.found.broken else [s for s in parse_list(setting.value) if s]
+    return tuple(_host_port(server, setting, file_name, problems) for server in servers)
+
+
+def _host_port(server: str, setting: Setting, file_name: str, problems: list[str]) -> str:
+    try:
+        return host_port(server)
+    except InvalidValue as invalid:
+        shown = server if setting.found.written is None else setting.found.shown
+        problems.append(
+            f"{setting.key}: expected {invalid.expected}, found {shown!r} "
+            f"({setting.found.at(file_name)})"
+        )
+        return server

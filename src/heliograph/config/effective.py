@@ -77,7 +77,7 @@ class Effective:
         )
 
     def at(self, setting: Setting) -> str:
-        return f"{self.file_name}:{setting.found.line}"
+        return setting.found.at(self.file_name)
 
 
 def _default(option: Option) -> Value:

@@ -20,8 +20,8 @@ _INTERVAL = "transaction.boundary.interval.ms"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactlyOnceSettings:
-    source: str
-    target: str
+    worker_prefix: str
+    consumer_prefix: str
     connector: Effective
     worker: Effective
     producer: Effective
@@ -56,14 +56,16 @@ class ExactlyOnceSettings:
         if self.connector.text(_REQUIRED) != "required":
             return
         if self.worker.text(_SUPPORT) != "enabled":
-            self._problem(f"required, but not enabled; set {self.target}.{_SUPPORT} = enabled")
+            self._problem(
+                f"required, but not enabled; set {self.worker_prefix}{_SUPPORT} = enabled"
+            )
         if self.isolation_level is not IsolationLevel.READ_COMMITTED:
             self._problem(f"required, but {self._aborted_would_be_mirrored()}")
 
     def _aborted_would_be_mirrored(self) -> str:
         return (
             "records of aborted transactions would be mirrored; set "
-            f"{self.source}.consumer.isolation.level = read_committed"
+            f"{self.consumer_prefix}isolation.level = read_committed"
         )
 
     def _interval_ms(self) -> int | None:

@@ -95,7 +95,7 @@ def remarks(file: PropertiesFile, placements: Sequence[Placement]) -> list[str]:
         if isinstance(placement, Known) and placement.option.renamed_to is not None
     ]
     later = [
-        f"{placement.key} (line {file.properties[placement.key].line})"
+        f"{placement.key}{_in_brackets(file.properties[placement.key].briefly_at)}"
         for placement in placements
         if isinstance(placement, Known) and _waits(file, placement)
     ]
@@ -109,8 +109,8 @@ def _renamed(file: PropertiesFile, placement: Known, new: str) -> str:
     for key in (f"{placement.prefix}{new}", new):
         if key in file.properties:
             return (
-                f"{placement.key}: has no effect next to {key} (line {file.properties[key].line}), "
-                f"its name since Kafka 2.7 ({where})"
+                f"{placement.key}: has no effect next to {key}"
+                f"{_in_brackets(file.properties[key].briefly_at)}, its name since Kafka 2.7 ({where})"
             )
     return (
         f"{placement.key}: read as {placement.prefix}{new}, its name since Kafka 2.7; write that "
@@ -125,3 +125,7 @@ def _waits(file: PropertiesFile, placement: Known) -> bool:
     value = file.properties[placement.key].value.strip().lower()
     off = placement.option.type is BOOLEAN and value == "false"
     return not off and not _is_so_anyway(file, placement)
+
+
+def _in_brackets(place: str) -> str:
+    return f" ({place})" if place else ""

@@ -40,25 +40,47 @@ _CONFIG_PARTITIONS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
-    """Reads the settings of `source->target`."""
+class PairSettings:
+    """What is in force for a pair of clusters, or for one connector. `worker_prefix` and `consumer_prefix`
+    are what a user writes before a setting of the worker, or of the source's consumer."""
 
+    connector: Settings
+    consumer: Settings
+    producer: Settings
+    worker: Settings
+    worker_prefix: str
+    consumer_prefix: str
+
+
+def pair_settings(layers: Layers, source: str, target: str) -> PairSettings:
+    return PairSettings(
+        connector=layers.connector(source, target),
+        consumer=layers.source_consumer(source, target),
+        producer=layers.target_producer(source, target),
+        worker=layers.worker(target),
+        worker_prefix=f"{target}.",
+        consumer_prefix=f"{source}.consumer.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Reads the settings of `source->target`, or of a connector of that `name`."""
+
+    name: str
     source: str
     target: str
-    layers: Layers
+    settings: PairSettings
     file_name: str
     problems: list[str]
     warnings: list[str]
-
-    @property
-    def name(self) -> str:
-        return f"{self.source}->{self.target}"
 
     def is_enabled(self) -> bool:
         """As MM2: a top-level `enabled` counts only where the pair has a herder, that is where its
         own `enabled` is set or it has heartbeats."""
         connector = self._connector()
-        own = f"{self.name}.enabled" in self.layers.top()
+        setting = connector.settings.get("enabled")
+        own = setting is not None and setting.key == f"{self.name}.enabled"
         if not own and not connector.flag("emit.heartbeats.enabled"):
             return False
         return connector.flag("enabled")
@@ -66,13 +88,15 @@ class Pair:
     def has_own_classes(self) -> bool:
         return has_own(self._connector())
 
-    def flow(self) -> FlowConfig:
+    def flow(self, *, follows_groups: bool = True) -> FlowConfig:
         connector, consumer, worker = self._connector(), self._consumer(), self._worker()
         classes = read_classes(self.source, self.target, connector)
         policy = usable_policy(classes, connector)
         isolation_level = IsolationLevel(consumer.text("isolation.level"))
         check_offset_syncs(connector)
         check_filters(classes, connector)
+        checkpoints = self._checkpoints(connector, policy) if follows_groups else None
+        exact = connector.text("offset.translation") == Translation.EXACT
         own_topics = is_own(classes.topic_filter)
         own_properties = is_own(classes.config_property_filter)
         return FlowConfig(
@@ -104,17 +128,19 @@ class Pair:
             ),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
-            checkpoints=self._checkpoints(connector, policy),
+            # Where another connector follows the groups, it reads them.
+            stretches=exact and (checkpoints is not None or not follows_groups),
+            checkpoints=checkpoints,
             exactly_once=ExactlyOnceSettings(
-                source=self.source,
-                target=self.target,
+                worker_prefix=self.settings.worker_prefix,
+                consumer_prefix=self.settings.consumer_prefix,
                 connector=connector,
                 worker=worker,
                 producer=self._producer(),
                 isolation_level=isolation_level,
                 warnings=self.warnings,
             ).read(),
-            limits=self._limits(connector, consumer),
+            limits=self._limits(connector),
             quarantine=self._quarantine(connector),
         )
 
@@ -125,6 +151,7 @@ class Pair:
             return None
         policy = usable_policy(read_classes(self.source, self.target, connector), connector)
         return Heartbeats(
+            name=self.name,
             source=self.source,
             target=self.target,
             group_id=self._group_id(),
@@ -138,9 +165,8 @@ class Pair:
             offsets_topic=self._offsets_topic(),
         )
 
-    def _limits(self, connector: Effective, consumer: Effective) -> Limits:
-        settings = self.layers.target_producer(self.source, self.target)
-        producer = self._effective(settings, Scope.PRODUCER)
+    def _limits(self, connector: Effective) -> Limits:
+        consumer, producer = self._consumer(), self._producer()
         return Limits(
             fetch_max_bytes=consumer.number("fetch.max.bytes"),
             partition_fetch_bytes=consumer.number("max.partition.fetch.bytes"),
@@ -217,20 +243,16 @@ class Pair:
         )
 
     def _connector(self) -> Effective:
-        return self._effective(self.layers.connector(self.source, self.target), Scope.CONNECTOR)
+        return self._effective(self.settings.connector, Scope.CONNECTOR)
 
     def _consumer(self) -> Effective:
-        return self._effective(
-            self.layers.source_consumer(self.source, self.target), Scope.CONSUMER
-        )
+        return self._effective(self.settings.consumer, Scope.CONSUMER)
 
     def _producer(self) -> Effective:
-        return self._effective(
-            self.layers.target_producer(self.source, self.target), Scope.PRODUCER
-        )
+        return self._effective(self.settings.producer, Scope.PRODUCER)
 
     def _worker(self) -> Effective:
-        return self._effective(self.layers.worker(self.target), Scope.WORKER)
+        return self._effective(self.settings.worker, Scope.WORKER)
 
     def _effective(self, settings: Settings, scope: Scope) -> Effective:
         return Effective(settings, scope, self.file_name, self.problems)

@@ -72,10 +72,7 @@ class Layers:
         return self.cluster(target) | top
 
     def connector(self, source: str, target: str) -> Settings:
-        """Top level, then both clusters, then `source->target.`; later ones win.
-
-        An old name holds where the new one is not set at all, as up to Kafka 3.9.
-        """
+        """Top level, then both clusters, then `source->target.`; later ones win."""
         settings = {
             name: setting for name, setting in self._all.items() if _reaches_connectors(name)
         }
@@ -84,9 +81,7 @@ class Layers:
                 infix = "." if _CLIENT_KIND.match(name) else ".cluster."
                 settings[f"{side}{infix}{name}"] = setting
         settings |= self._below(f"{source}->{target}.")
-        for name in settings.keys() & RENAMED.keys():
-            settings.setdefault(RENAMED[name], settings[name])
-        return settings
+        return with_todays_names(settings)
 
     def source_consumer(self, source: str, target: str) -> Settings:
         """The consumer of a flow. `A.consumer.x` arrives as source.consumer.x, so it wins over
@@ -96,8 +91,8 @@ class Layers:
     def target_producer(self, source: str, target: str) -> Settings:
         """The producer of Connect's tasks: the worker's, under what the connector overrides
         (`Worker.baseProducerConfigs`)."""
-        own = _strip(self.connector(source, target), "producer.override.")
-        return _strip(self.worker(target), "producer.") | own
+        own = below(self.connector(source, target), "producer.override.")
+        return below(self.worker(target), "producer.") | own
 
     def clients(self, alias: str) -> dict[ClientKind, Settings]:
         """The clients of a cluster, whatever flow they belong to."""
@@ -113,7 +108,7 @@ class Layers:
         return clients
 
     def _below(self, prefix: str) -> Settings:
-        return _strip(self._all, prefix)
+        return below(self._all, prefix)
 
 
 def client_settings(connector: Settings, side: str, kind: str) -> Settings:
@@ -123,10 +118,18 @@ def client_settings(connector: Settings, side: str, kind: str) -> Settings:
     """
     lowest = {
         name: setting
-        for name, setting in _strip(connector, f"{side}.cluster.").items()
+        for name, setting in below(connector, f"{side}.cluster.").items()
         if is_client_config(name)
     }
-    return lowest | _strip(connector, f"{kind}.") | _strip(connector, f"{side}.{kind}.")
+    return lowest | below(connector, f"{kind}.") | below(connector, f"{side}.{kind}.")
+
+
+def with_todays_names(connector: Settings) -> Settings:
+    """An old name holds where the new one is not set at all, as up to Kafka 3.9."""
+    found = dict(connector)
+    for name in found.keys() & RENAMED.keys():
+        found.setdefault(RENAMED[name], found[name])
+    return found
 
 
 def _reaches_connectors(name: str) -> bool:
@@ -139,7 +142,8 @@ def _reaches_connectors(name: str) -> bool:
     return is_client_config(name) and name != "bootstrap.servers"
 
 
-def _strip(settings: Settings, prefix: str) -> Settings:
+def below(settings: Settings, prefix: str) -> Settings:
+    """Those whose names start with `prefix`, without it."""
     return {
         name.removeprefix(prefix): setting
         for name, setting in settings.items()

@@ -109,8 +109,10 @@ def policy_of(flow_classes: FlowClasses) -> ReplicationPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeats:
-    """A cluster pair's sign of life on the target; runs for pairs whose flow is disabled, too."""
+    """A cluster pair's sign of life on the target; runs for pairs whose flow is disabled, too. `name` is
+    that of the pair, `source->target`, or of the connector."""
 
+    name: str
     source: str
     target: str
     group_id: str
@@ -139,8 +141,9 @@ class ExactlyOnce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowConfig:
-    """One enabled flow. `name` is `source->target`, in aliases; `group_id` that of Connect's workers,
-    which transactional ids begin with, too."""
+    """One enabled flow. `name` is `source->target`, in aliases, or that of the connector if it is one of a
+    Connect worker, where several may have the same aliases; `group_id` that of Connect's workers, which
+    transactional ids begin with, too."""
 
     name: str
     source: str
@@ -166,6 +169,7 @@ class FlowConfig:
     config_sync: ConfigSync
     acl_sync_interval_seconds: int | None
     offset_syncs: OffsetSyncs | None
+    stretches: bool  # recorded, so that offsets can be translated exactly
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
     limits: Limits
@@ -215,6 +219,12 @@ class MirrorConfig:
     `clusters` all that were declared, `flow_clusters` those that the clients of a flow, by its name, reach
     in another way.
 
+    Of connectors (`config/connectors.py`) each is a flow or heartbeats of its own, by its name:
+    `group_flows` are those that follow groups and copy nothing. Their records go to `record_clusters` and
+    their offsets to `offset_clusters`, by name, where that is not the target.
+
+    `problems`: what keeps connectors, by name, from running.
+
     An epoch is one for all flows, since one query carries them all.
     """
 
@@ -225,6 +235,10 @@ class MirrorConfig:
     once_timeout_seconds: int
     warnings: tuple[str, ...] = ()
     flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
+    group_flows: tuple[FlowConfig, ...] = ()
+    record_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
+    offset_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
+    problems: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -240,6 +254,16 @@ class MirrorConfig:
             if cluster.alias == alias:
                 return cluster
         raise KeyError(alias)
+
+    def records_cluster(self, flow: FlowConfig | Heartbeats) -> ClusterConfig:
+        """Where the producer of a flow writes: its target, but for a connector whose worker or overrides
+        say otherwise."""
+        return dict(self.record_clusters).get(flow.name) or self.cluster(flow.target, flow.name)
+
+    def offsets_cluster(self, flow: FlowConfig | Heartbeats) -> ClusterConfig:
+        """Where the offsets of a flow are stored: with its records, but for a connector whose worker belongs
+        to another cluster."""
+        return dict(self.offset_clusters).get(flow.name) or self.records_cluster(flow)
 
     def flow(self, name: str) -> FlowConfig:
         for flow in self.flows:

@@ -13,7 +13,7 @@ from pathlib import Path
 from heliograph.config.clusters import Clusters
 from heliograph.config.effective import Effective
 from heliograph.config.findings import alias_problems, refusals, remarks, value_problems
-from heliograph.config.flows import Pair
+from heliograph.config.flows import Pair, pair_settings
 from heliograph.config.layers import Layers
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.near_match import did_you_mean
@@ -120,9 +120,10 @@ class _Reading:
 
     def _pair(self, source: str, target: str) -> Pair:
         return Pair(
+            name=f"{source}->{target}",
             source=source,
             target=target,
-            layers=self._layers,
+            settings=pair_settings(self._layers, source, target),
             file_name=self._file.name,
             problems=self._problems,
             warnings=self._warnings,

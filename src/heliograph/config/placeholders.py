@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from heliograph.config.properties import PropertiesFile, Property
 from heliograph.config.providers import (
-    PLACEHOLDER,
     AllowedPaths,
     DirectoryProvider,
     EnvironmentProvider,
@@ -43,48 +42,66 @@ class FilledIn(NamedTuple):
 def fill_in_placeholders(file: PropertiesFile, environment: Mapping[str, str]) -> FilledIn:
     """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
     broken, so that it is complained of once."""
-    filling = _Filling(file, environment)
-    filled = {key: filling.fill(key, found) for key, found in file.properties.items()}
-    warnings = [*file.warnings, *filling.warnings()]
-    return FilledIn(replace(file, properties=filled, warnings=tuple(warnings)), filling.problems)
+    placeholders = Placeholders(file, environment)
+    filled = placeholders.fill_in(file)
+    warnings = (*filled.file.warnings, *placeholders.unnamed())
+    return FilledIn(
+        replace(filled.file, warnings=warnings), placeholders.problems + filled.problems
+    )
 
 
-class _Filling:
+class Placeholders:
+    """The config providers that `file` declares; `problems` are theirs."""
+
     def __init__(self, file: PropertiesFile, environment: Mapping[str, str]) -> None:
         self._file = file
         self._environment = environment
         self.problems: list[str] = []
-        self._bare: list[str] = []
         self._names = parse_list(self._text(_PREFIX))
         self._providers = {name: self._provider(name) for name in self._names if name}
 
-    def fill(self, key: str, found: Property) -> Property:
-        if not PLACEHOLDER.search(found.value):
-            return found
-        filled = fill_in(found.value, lambda match: self._lookup(key, match))
-        at = self._file.where(key)
-        self.problems += [f"{key}: {problem} ({at})" for problem in filled.problems]
-        return Property(filled.text, found.line, written=found.value, broken=not filled.complete)
+    def fill_in(self, file: PropertiesFile, *, variables: bool = True) -> FilledIn:
+        """Every value of `file`, by these providers; `${VARIABLE}` stays as it is if not `variables`."""
+        problems: list[str] = []
+        bare: list[str] = []
 
-    def warnings(self) -> list[str]:
-        found = [
+        def fill(key: str, found: Property) -> Property:
+            def lookup(match: re.Match[str]) -> str:
+                if match["variable"] is None:
+                    return self._of_provider(key, match)
+                if not variables:
+                    return match[0]
+                value = variable(self._environment, match["variable"])
+                bare.append(f"{match[0]} ({found.briefly_at})")
+                return value
+
+            filled = fill_in(found.value, lookup)
+            problems.extend(f"{key}: {each} ({file.where(key)})" for each in filled.problems)
+            if filled.text == found.value and filled.complete:
+                return found
+            return replace(
+                found, value=filled.text, written=found.value, broken=not filled.complete
+            )
+
+        properties = {key: fill(key, found) for key, found in file.properties.items()}
+        warnings = list(file.warnings)
+        if bare:
+            warnings.append(
+                f"{file.name}: filled in from the environment, which MM2 does not do by "
+                f"itself: {', '.join(dict.fromkeys(bare))}"
+            )
+        return FilledIn(replace(file, properties=properties, warnings=tuple(warnings)), problems)
+
+    def unnamed(self) -> list[str]:
+        """Warnings for settings of providers that are not declared."""
+        return [
             f"{key}: has no effect, since {_PREFIX} does not name {name!r} ({self._file.where(key)})"
             for key in self._file.properties
             if key.startswith(f"{_PREFIX}.")
             and (name := key.removeprefix(f"{_PREFIX}.").partition(".")[0]) not in self._names
         ]
-        if self._bare:
-            found.append(
-                f"{self._file.name}: filled in from the environment, which MM2 does not do by "
-                f"itself: {', '.join(dict.fromkeys(self._bare))}"
-            )
-        return found
 
-    def _lookup(self, key: str, match: re.Match[str]) -> str:
-        if match["variable"] is not None:
-            value = variable(self._environment, match["variable"])
-            self._bare.append(f"{match[0]} (line {self._file.properties[key].line})")
-            return value
+    def _of_provider(self, key: str, match: re.Match[str]) -> str:
         if key.startswith(_PREFIX):
             raise Unavailable("a provider's own settings cannot come from a provider")
         name = match["provider"]

@@ -59,12 +59,12 @@ class UnknownAlias:
 Placement = Known | Ineffective | UnknownAlias
 
 _FLOW_CLUSTER = re.compile(r"(?:source|target)\.cluster\.(?P<name>.+)")
-_ALIAS_CLIENT = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
-_PROVIDER = re.compile(r"config\.providers\.(?P<provider>[^.]+)\.(?P<name>.+)")
+CLIENT_SETTING = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
+PROVIDER_SETTING = re.compile(r"config\.providers\.(?P<provider>[^.]+)\.(?P<name>.+)")
 
 # Below these stand settings of topics and converters, which only those know:
 # offset.storage.segment.bytes
-_OPEN_FAMILIES = (
+OPEN_FAMILIES = (
     "offset.storage.",
     "config.storage.",
     "status.storage.",
@@ -73,7 +73,7 @@ _OPEN_FAMILIES = (
     "header.converter.",
 )
 
-_UNKNOWN = "unknown setting, ignored"
+UNKNOWN = "unknown setting, ignored"
 
 _RIGHT_PLACES = {
     Scope.TOP: ("{name}",),
@@ -138,8 +138,12 @@ class Placer:
                 return Ineffective(key, misleading)
             return self._client(key, Scope(match["kind"]), match["name"])
         placed = self._nowhere(key, prefix, name, (Scope.CONNECTOR,), (source, target))
-        unknown = isinstance(placed, Ineffective) and placed.remark == _UNKNOWN
-        return Known(key, prefix, _own(name)) if unknown and flow in self._own_classes else placed
+        unknown = isinstance(placed, Ineffective) and placed.remark == UNKNOWN
+        return (
+            Known(key, prefix, own_setting(name))
+            if unknown and flow in self._own_classes
+            else placed
+        )
 
     def _in_cluster(self, key: str, alias: str) -> Placement:
         prefix = f"{alias}."
@@ -147,10 +151,10 @@ class Placer:
         option = client_option(Scope.WORKER, name)
         if option is not None:
             return Known(key, prefix, option)
-        if match := _ALIAS_CLIENT.fullmatch(name):
+        if match := CLIENT_SETTING.fullmatch(name):
             return self._client_of_cluster(key, alias, match)
-        if name.startswith(_OPEN_FAMILIES) and name not in WRONG_NAMES:
-            return Known(key, prefix, _open_setting(name))
+        if name.startswith(OPEN_FAMILIES) and name not in WRONG_NAMES:
+            return Known(key, prefix, open_setting(name))
         return self._nowhere(key, prefix, name, (Scope.CLIENT, Scope.WORKER), (alias, alias))
 
     def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> Placement:
@@ -174,18 +178,18 @@ class Placer:
                 )
             if option is not None:
                 return Known(key, "", option)
-        if match := _PROVIDER.fullmatch(key):
-            return _of_provider(key, match)
+        if match := PROVIDER_SETTING.fullmatch(key):
+            return of_provider(key, match)
         if key.startswith(WORKER_TOP_LEVEL_PREFIXES) and (Scope.WORKER, key) in OPTIONS:
             return Known(key, "", OPTIONS[Scope.WORKER, key])
-        if key.startswith(_OPEN_FAMILIES) and key not in WRONG_NAMES:
-            return Known(key, "", _open_setting(key))
+        if key.startswith(OPEN_FAMILIES) and key not in WRONG_NAMES:
+            return Known(key, "", open_setting(key))
         option = client_option(Scope.CLIENT, key)
         if option is not None:
             return Known(key, "", option)
         if key.startswith("replication.policy.") and self._own_classes:
-            return Known(key, "", _own(key))
-        if match := _ALIAS_CLIENT.fullmatch(key):
+            return Known(key, "", own_setting(key))
+        if match := CLIENT_SETTING.fullmatch(key):
             alias = self._examples[1 if match["kind"] == Scope.PRODUCER else 0]
             return Ineffective(
                 key, f"has no effect at the top level, as in MM2; write {alias}.{match[0]}"
@@ -215,7 +219,7 @@ class Placer:
                 key, f"{head!r} is not one of clusters; did you mean {alias}.{tail}?"
             )
         known = {word for scope in scopes for word in known_names(scope)}
-        return Ineffective(key, f"{_UNKNOWN}{did_you_mean(name, known, prefix)}")
+        return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known, prefix)}")
 
     def _right_place(self, name: str, scopes: Sequence[Scope], pair: tuple[str, str]) -> str | None:
         scope = next((s for s in _RIGHT_PLACES if (s, name) in OPTIONS), client_kind(name))
@@ -237,15 +241,15 @@ class Placer:
         return UnknownAlias(key, wrong, near(wrong, self._aliases))
 
 
-def _of_provider(key: str, match: re.Match[str]) -> Placement:
+def of_provider(key: str, match: re.Match[str]) -> Placement:
     names = {option.name.partition("<name>.")[2]: option for option in PROVIDERS}
     prefix = key.removesuffix(match["name"])
     if match["name"] in names:
         return Known(key, prefix, names[match["name"]])
-    return Ineffective(key, f"{_UNKNOWN}{did_you_mean(match['name'], names, prefix)}")
+    return Ineffective(key, f"{UNKNOWN}{did_you_mean(match['name'], names, prefix)}")
 
 
-def _open_setting(name: str) -> Option:
+def open_setting(name: str) -> Option:
     return Option(
         name=name,
         type=STRING,
@@ -255,7 +259,7 @@ def _open_setting(name: str) -> Option:
     )
 
 
-def _own(name: str) -> Option:
+def own_setting(name: str) -> Option:
     return Option(
         name=name, type=STRING, scope=Scope.CONNECTOR, doc="A setting of a user's own class"
     )

@@ -20,21 +20,31 @@ _UTF8_BOM = "\xef\xbb\xbf"  # as Latin-1; Windows editors put it before the firs
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A value, escapes resolved, and the line where its key stands (from 1).
+    """A value, escapes resolved, and the line where its key stands (from 1; 0 if it has none).
 
     `written` is what the user wrote where placeholders were filled in (`placeholders.py`), `broken`
-    says that some could not be.
+    says that some could not be. `place` is where it comes from if that is not the file at hand: a
+    variable of the environment, or another file.
     """
 
     value: str
     line: int
     written: str | None = None
     broken: bool = False
+    place: str | None = None
 
     @property
     def shown(self) -> str:
         """What a message may show: a value from elsewhere may be a secret."""
         return self.value if self.written is None else self.written
+
+    def at(self, name: str) -> str:
+        """Where a user finds it, in the file of this name."""
+        return self.place or (f"{name}:{self.line}" if self.line else name)
+
+    @property
+    def briefly_at(self) -> str:
+        return self.place or (f"line {self.line}" if self.line else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +56,7 @@ class PropertiesFile:
     warnings: tuple[str, ...] = ()
 
     def where(self, key: str) -> str:
-        return f"{self.name}:{self.properties[key].line}"
+        return self.properties[key].at(self.name)
 
 
 def read_properties(path: Path) -> PropertiesFile:

@@ -20,6 +20,9 @@ _PLACES = {
     Scope.PRODUCER: "`B.producer.x` for what runs towards B; `A->B.producer.override.x` for one flow",
     Scope.WORKER: "`B.x` for what runs towards B; `offset.storage.*`, `config.storage.*`, "
     "`status.storage.*` and converters also as `x`, which then wins",
+    Scope.SERVE: "`x` in worker.properties, or `CONNECT_X` in the environment ([forms](forms.md)); so may "
+    "the settings of workers stand there, those of clusters and of the REST server, and `producer.x`, "
+    "`consumer.x` and `admin.x`",
 }
 _STATES = {
     Support.ACTED: "",

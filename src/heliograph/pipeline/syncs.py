@@ -21,7 +21,7 @@ from heliograph.mm2.chunks import ChunkLog
 from heliograph.mm2.landing import Landing
 from heliograph.mm2.stretches import LOST, Stretch, Stretches
 from heliograph.mm2.sync_policy import BURST, OffsetSyncPolicy
-from heliograph.model import ClusterConfig, Receipt, SyncsLocation, Translation
+from heliograph.model import ClusterConfig, Receipt, SyncsLocation
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.side_writer import SideWriter
 
@@ -68,7 +68,7 @@ class Syncs:
                 what=f"flow {flow.name}: offset syncs",
                 history=BURST + 1,
             )
-        if flow.checkpoints is not None and flow.checkpoints.translation is Translation.EXACT:
+        if flow.stretches:
             self._chunks = {copy: ChunkLog(copy.source) for copy in copies}
             self._unreported = {copy: Stretches() for copy in copies}
             self._exact = True

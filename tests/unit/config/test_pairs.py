@@ -78,6 +78,7 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
         ("eu", 5),
     ]
     assert mirror.heartbeats[1] == Heartbeats(
+        name="eu->us",
         source="eu",
         target="us",
         group_id="eu-mm2",

@@ -11,6 +11,7 @@ from heliograph.config.options.client import CLIENT, CONSUMER, PRODUCER
 from heliograph.config.options.connector import CONNECTOR
 from heliograph.config.options.heartbeat import HEARTBEAT
 from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.options.serve import SERVE
 from heliograph.config.options.source import SOURCE
 from heliograph.config.options.top import PROVIDERS, TOP
 from heliograph.config.options.worker import WORKER, WORKER_TOP_LEVEL_PREFIXES
@@ -27,6 +28,7 @@ SECTIONS: dict[str, tuple[Option, ...]] = {
     "Groups and checkpoints": CHECKPOINT,
     "Heartbeats": HEARTBEAT,
     "Workers": WORKER,
+    "The file of a Connect worker": SERVE,
 }
 
 OPTIONS: dict[tuple[Scope, str], Option] = {

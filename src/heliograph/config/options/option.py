@@ -18,6 +18,7 @@ class Scope(StrEnum):
     PRODUCER = "producer"  #   B.producer.x
     ADMIN = "admin"  #         A.admin.x, B.admin.x
     WORKER = "worker"  #       B.x, and x for WORKER_TOP_LEVEL_PREFIXES
+    SERVE = "serve"  #         x of worker.properties, beside the worker's
 
 
 class Support(StrEnum):

@@ -156,6 +156,13 @@ _LATER: tuple[tuple[str, OptionType, str | None, str, str], ...] = (
         "Which client settings a connector may override; MM2 forces All",
         "2.4",
     ),
+    (
+        "connector.client.config.override.allowlist",
+        LIST,
+        "",
+        "Client settings that a connector may override under the policy Allowlist (KIP-1188)",
+        "4.2",
+    ),
     ("plugin.path", LIST, None, "Where Java plugins are", "2.4"),
     ("plugin.discovery", STRING, "hybrid_warn", "How Java plugins are found", "3.6"),
     (

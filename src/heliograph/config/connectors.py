@@ -1,0 +1,340 @@
+"""Connectors of a Connect worker, one by one, into what the engine runs.
+
+MM2's connectors use clients of their own for what they read and make, and the worker's for what they write
+(`MirrorConnectorConfig`, `Worker.baseProducerConfigs`):
+
+    topics, settings, ACLs, groups on the target    target.cluster.x < admin.x    < target.admin.x
+    records of the source                           source.cluster.x < consumer.x < source.consumer.x
+    offset syncs                                    <side>.cluster.x < producer.x < <side>.producer.x
+    mirrored records, checkpoints, heartbeats       the worker's bootstrap.servers and producer.x
+                                                        < producer.override.x
+    stored offsets                                  the worker's cluster, in its offset.storage.topic; with
+                                                    offsets.storage.topic, or exactly once: where the
+                                                    records go
+
+So where records go, and where topics are made, are two settings. One bad connector hinders no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from heliograph.config.clusters import checked_servers
+from heliograph.config.connector_class import ConnectorClass, connector_class, not_a_connector
+from heliograph.config.connector_placement import place
+from heliograph.config.effective import Effective
+from heliograph.config.findings import refusals, remarks, value_problems
+from heliograph.config.flow_classes import has_own
+from heliograph.config.flows import Pair, PairSettings
+from heliograph.config.layers import (
+    Setting,
+    Settings,
+    below,
+    client_settings,
+    is_client_config,
+    with_todays_names,
+)
+from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
+from heliograph.config.options import OPTIONS, Scope
+from heliograph.config.override_policy import override_problems
+from heliograph.config.properties import PropertiesFile, Property
+from heliograph.config.values import InvalidValue, parse_boolean
+from heliograph.config.worker import WorkerConfig
+from heliograph.model import ClusterConfig
+
+_TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
+_SERVERS = "bootstrap.servers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connector:
+    """What one configuration asks for. Nothing runs if there are `problems`, or if it is not `enabled`:
+    MM2 then has the connector, without tasks."""
+
+    name: str
+    kind: ConnectorClass | None
+    enabled: bool = True
+    flow: FlowConfig | None = None
+    heartbeats: Heartbeats | None = None
+    clusters: tuple[ClusterConfig, ...] = ()
+    records_cluster: ClusterConfig | None = None
+    offsets_cluster: ClusterConfig | None = None
+    problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def mirror_of(connectors: Mapping[str, Mapping[str, str]], worker: WorkerConfig) -> MirrorConfig:
+    """All that can run; `MirrorConfig.problems` says what keeps the others from it."""
+    return assemble(
+        [read_connector(name, config, worker) for name, config in connectors.items()], worker
+    )
+
+
+def read_connector(name: str, config: Mapping[str, str], worker: WorkerConfig) -> Connector:
+    """As REST hands it over."""
+    properties = {key: Property(value, 0) for key, value in config.items()}
+    return connector_of(
+        name, PropertiesFile(name=f"connector {name}", properties=properties), worker
+    )
+
+
+def connector_of(name: str, file: PropertiesFile, worker: WorkerConfig) -> Connector:
+    filled = worker.placeholders.fill_in(file, variables=False)
+    reading = _Reading(name, filled.file, worker, list(filled.problems))
+    return reading.connector()
+
+
+def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorConfig:
+    """Of the clusters, the first of each alias stands for it where no flow is in question."""
+    given = list(connectors)
+    running = [each for each in given if not each.problems]
+    clusters: dict[str, ClusterConfig] = {}
+    for each in running:
+        for cluster in each.clusters:
+            clusters.setdefault(cluster.alias, cluster)
+    top = Effective(worker.settings, Scope.TOP, worker.name, [])
+    return MirrorConfig(
+        flows=tuple(c.flow for c in running if c.flow and c.kind is ConnectorClass.SOURCE),
+        group_flows=tuple(
+            c.flow for c in running if c.flow and c.kind is ConnectorClass.CHECKPOINT
+        ),
+        heartbeats=tuple(each.heartbeats for each in running if each.heartbeats),
+        clusters=tuple(clusters.values()),
+        flow_clusters=tuple(
+            (each.name, cluster)
+            for each in running
+            for cluster in each.clusters
+            if cluster != clusters[cluster.alias]
+        ),
+        record_clusters=tuple((c.name, c.records_cluster) for c in running if c.records_cluster),
+        offset_clusters=tuple((c.name, c.offsets_cluster) for c in running if c.offsets_cluster),
+        epoch_seconds=top.number("epoch.seconds"),
+        once_timeout_seconds=top.number("once.timeout.seconds"),
+        warnings=tuple(dict.fromkeys(w for each in given for w in each.warnings)),
+        problems=tuple((each.name, each.problems) for each in given if each.problems),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One connector; collects problems and warnings."""
+
+    name: str
+    file: PropertiesFile
+    worker: WorkerConfig
+    problems: list[str]
+    warnings: list[str] = field(default_factory=list)
+
+    def connector(self) -> Connector:
+        kind = self._kind()
+        if kind is None or not self._enabled():
+            return self._done(Connector(name=self.name, kind=kind, enabled=kind is None))
+        settings = self._settings()
+        self._judge(settings)
+        source, target = self._aliases(kind)
+        clusters = self._clusters(kind, settings, source, target)
+        pair = self._pair(settings, source, target)
+        self._check(kind, settings)
+        flow = heartbeats = None
+        if kind is ConnectorClass.HEARTBEAT:
+            heartbeats = pair.heartbeats()
+        else:
+            flow = pair.flow(follows_groups=kind is ConnectorClass.CHECKPOINT)
+            if kind is ConnectorClass.CHECKPOINT and flow.checkpoints is None:
+                flow = None
+        found = Connector(
+            name=self.name, kind=kind, flow=flow, heartbeats=heartbeats, clusters=clusters
+        )
+        return self._done(self._stored(self._written(found, settings, target), settings))
+
+    def _done(self, found: Connector) -> Connector:
+        return replace(
+            found,
+            problems=tuple(dict.fromkeys(self.problems)),
+            warnings=tuple(dict.fromkeys([*self.file.warnings, *self.warnings])),
+        )
+
+    def _kind(self) -> ConnectorClass | None:
+        found = self.file.properties.get("connector.class")
+        text = "" if found is None else found.value.strip()
+        kind = connector_class(text)
+        if kind is None and (found is None or not found.broken):
+            what = not_a_connector(text) if text else "missing; expected one of MM2's connectors"
+            self._problem("connector.class", what)
+        return kind
+
+    def _enabled(self) -> bool:
+        """True in the connectors' ConfigDef, unlike in a file of flows."""
+        found = self.file.properties.get("enabled")
+        try:
+            return found is None or parse_boolean(found.value)
+        except InvalidValue:
+            return True  # value_problems will say it
+
+    def _settings(self) -> Settings:
+        own = {key: Setting(key, found) for key, found in self.file.properties.items()}
+        own["name"] = Setting("name", Property(self.name, 0))
+        return with_todays_names(own)
+
+    def _judge(self, settings: Settings) -> None:
+        connector = Effective(settings, Scope.CONNECTOR, self.file.name, self.problems)
+        own = has_own(connector)
+        placements = [place(key, own_classes=own) for key in self.file.properties]
+        self.problems += value_problems(self.file, placements)
+        self.problems += refusals(self.file, placements)
+        self.problems += override_problems(self.worker, self.file)
+        self.warnings += remarks(self.file, placements)
+
+    def _aliases(self, kind: ConnectorClass) -> tuple[str, str]:
+        properties = self.file.properties
+        source = properties.get("source.cluster.alias")
+        target = properties.get("target.cluster.alias")
+        if source is None:
+            self._problem("source.cluster.alias", "missing; expected a short name of the source")
+        names = (
+            "source" if source is None else source.value.strip(),
+            _TARGET_ALIAS if target is None else target.value.strip(),
+        )
+        if names[0] == names[1] and kind is not ConnectorClass.HEARTBEAT:
+            key = "source.cluster.alias" if target is None else "target.cluster.alias"
+            self._problem(
+                key,
+                f"expected another alias than the {'target' if target is None else 'source'}'s, found "
+                f"{names[0]!r} for both; nobody could tell their topics apart",
+            )
+        return names
+
+    def _check(self, kind: ConnectorClass, settings: Settings) -> None:
+        """`MirrorCheckpointConfig.validate`."""
+        if kind is not ConnectorClass.CHECKPOINT:
+            return
+        connector = Effective(settings, Scope.CONNECTOR, self.file.name, self.problems)
+        for name, why in (
+            ("emit.checkpoints.enabled", "with emit.checkpoints.enabled set to false"),
+            ("emit.offset-syncs.enabled", "without offset syncs"),
+        ):
+            if not connector.flag(name):
+                self._problem(name, f"MirrorCheckpointConnector can't run {why}; leave it out")
+
+    # ── clusters ─────────────────────────────────────────────────────────────────────────────
+
+    def _clusters(
+        self, kind: ConnectorClass, settings: Settings, source: str, target: str
+    ) -> tuple[ClusterConfig, ...]:
+        """As MM2's own clients reach them; a heartbeat connector never looks at its source."""
+        found = [self._cluster(target, "target", settings)]
+        if kind is not ConnectorClass.HEARTBEAT:
+            found.insert(0, self._cluster(source, "source", settings))
+        return tuple(found)
+
+    def _cluster(self, alias: str, side: str, settings: Settings) -> ClusterConfig:
+        clients = {
+            kind: client_settings(settings, side, kind)
+            for kind in ("admin", "consumer", "producer")
+        }
+        return ClusterConfig(
+            alias=alias,
+            bootstrap_servers=self._servers(side, clients),
+            properties=_properties(clients),
+        )
+
+    def _servers(self, side: str, clients: Mapping[str, Settings]) -> tuple[str, ...]:
+        used = ("admin", "consumer") if side == "source" else ("admin",)
+        settings = [its[_SERVERS] for kind in used if _SERVERS in (its := clients[kind])]
+        if not settings or not any(setting.value.strip() for setting in settings):
+            self._problem(
+                f"{side}.cluster.{_SERVERS}", "missing; expected host:port of one or more brokers"
+            )
+            return ()
+        first, *others = [checked_servers(each, self.file.name, self.problems) for each in settings]
+        if any(set(other) != set(first) for other in others):
+            self._problem(
+                settings[-1].key,
+                f"expected the addresses of {settings[0].key}: a flow reads topics and records of one "
+                f"cluster",
+            )
+        return first
+
+    def _written(self, found: Connector, settings: Settings, target: str) -> Connector:
+        """Where the worker's producer writes, if that is not what the connector calls its target."""
+        producer = self._producer(settings)
+        servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
+        named = found.clusters[-1]
+        if set(servers) == set(named.bootstrap_servers):
+            return found
+        if producer[_SERVERS].key != f"producer.override.{_SERVERS}":
+            self.warnings.append(
+                f"connector {self.name}: records are written to {', '.join(servers)}, the worker's own "
+                f"cluster, while topics are made on {', '.join(named.bootstrap_servers)}, as in MM2; "
+                f"if these are two clusters, set producer.override.{_SERVERS}"
+            )
+        cluster = ClusterConfig(
+            alias=target, bootstrap_servers=servers, properties=_properties({"producer": producer})
+        )
+        return replace(found, records_cluster=cluster)
+
+    def _stored(self, found: Connector, settings: Settings) -> Connector:
+        """Where offsets are stored, if not with the records; and in a topic of the connector's own."""
+        records = found.records_cluster or found.clusters[-1]
+        topic = settings.get("offsets.storage.topic")
+        its = found.flow or found.heartbeats
+        if topic is not None and topic.value.strip() and its is not None:
+            own = replace(its.offsets_topic, name=topic.value.strip())
+            if found.flow:
+                return replace(found, flow=replace(found.flow, offsets_topic=own))
+            if found.heartbeats:
+                return replace(found, heartbeats=replace(found.heartbeats, offsets_topic=own))
+        elsewhere = set(self.worker.cluster.bootstrap_servers) != set(records.bootstrap_servers)
+        if self.worker.exactly_once or not elsewhere:
+            return found
+        return replace(found, offsets_cluster=self.worker.cluster)
+
+    # ── settings ─────────────────────────────────────────────────────────────────────────────
+
+    def _producer(self, settings: Settings) -> Settings:
+        """`Worker.baseProducerConfigs`: of the worker's settings without a prefix, only its servers."""
+        worker = self._of_worker()
+        default = Setting(_SERVERS, Property(",".join(self.worker.cluster.bootstrap_servers), 0))
+        base = {_SERVERS: worker.get(_SERVERS, default)}
+        return base | below(worker, "producer.") | below(settings, "producer.override.")
+
+    def _of_worker(self) -> Settings:
+        """With the file that each stands in."""
+        return {
+            name: Setting(each.key, replace(each.found, place=each.found.at(self.worker.name)))
+            for name, each in self.worker.settings.items()
+        }
+
+    def _pair(self, settings: Settings, source: str, target: str) -> Pair:
+        return Pair(
+            name=self.name,
+            source=source,
+            target=target,
+            settings=PairSettings(
+                connector=settings,
+                consumer=client_settings(settings, "source", "consumer"),
+                producer=self._producer(settings),
+                worker=self._of_worker(),
+                worker_prefix="",
+                consumer_prefix="source.consumer.",
+            ),
+            file_name=self.file.name,
+            problems=self.problems,
+            warnings=self.warnings,
+        )
+
+    def _problem(self, key: str, sentence: str) -> None:
+        found = self.file.properties.get(key)
+        at = self.file.name if found is None else found.at(self.file.name)
+        self.problems.append(f"{key}: {sentence} ({at})")
+
+
+def _properties(clients: Mapping[str, Settings]) -> tuple[tuple[str, str], ...]:
+    """By kind of client, as a file of flows has them for a cluster."""
+    return tuple(
+        (f"{kind}.{name}", setting.value)
+        for kind, settings in clients.items()
+        for name, setting in settings.items()
+        if name != _SERVERS and (is_client_config(name) or (Scope(kind), name) in OPTIONS)
+    )

@@ -1,0 +1,63 @@
+"""What only the file of a Connect worker has (`worker.properties`, `heliograph serve`): `x`.
+
+The rest of that file are the options of workers, without an alias before them, and those of the REST server.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.values import CLASS, INT, LIST, STRING, at_least
+
+_serve = partial(Option, scope=Scope.SERVE)
+
+SERVE = (
+    _serve(
+        name="bootstrap.servers",
+        type=LIST,
+        default="localhost:9092",
+        importance=Importance.HIGH,
+        doc="Brokers of the cluster that holds the worker's topics, and that records are written to "
+        "unless a connector says otherwise",
+    ),
+    _serve(
+        name="admin.listeners",
+        type=LIST,
+        doc="Where /admin is served: where everything is, if not set; nowhere, if empty",
+        since="2.4",
+    ),
+    _serve(
+        name="rest.extension.classes",
+        type=LIST,
+        default="",
+        doc="Java classes that extend the REST server",
+        support=Support.LATER,
+    ),
+    _serve(
+        name="rest.port",
+        type=INT,
+        valid=at_least(0),
+        doc="Old name of the port in listeners, which Kafka 3.0 dropped",
+    ),
+    _serve(
+        name="rest.host.name",
+        type=STRING,
+        doc="Old name of the host in listeners, which Kafka 3.0 dropped",
+    ),
+    *(
+        _serve(
+            name=name,
+            type=CLASS,
+            default=default,
+            importance=Importance.HIGH,
+            doc="Read, so that a converter other than ByteArrayConverter is noticed; records are copied as "
+            "they are, whatever it is",
+        )
+        for name, default in (
+            ("key.converter", None),
+            ("value.converter", None),
+            ("header.converter", "org.apache.kafka.connect.storage.SimpleHeaderConverter"),
+        )
+    ),
+)
