@@ -93,7 +93,6 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
     for each in running:
         for cluster in each.clusters:
             clusters.setdefault(cluster.alias, cluster)
-    top = Effective(worker.settings, Scope.TOP, worker.name, [])
     return MirrorConfig(
         flows=tuple(c.flow for c in running if c.flow and c.kind is ConnectorClass.SOURCE),
         group_flows=tuple(
@@ -109,8 +108,8 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
         ),
         record_clusters=tuple((c.name, c.records_cluster) for c in running if c.records_cluster),
         offset_clusters=tuple((c.name, c.offsets_cluster) for c in running if c.offsets_cluster),
-        epoch_seconds=top.number("epoch.seconds"),
-        once_timeout_seconds=top.number("once.timeout.seconds"),
+        epoch_seconds=worker.epoch_seconds,
+        once_timeout_seconds=worker.once_timeout_seconds,
         warnings=tuple(dict.fromkeys(w for each in given for w in each.warnings)),
         problems=tuple((each.name, each.problems) for each in given if each.problems),
     )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from heliograph.config.client_options import client_option, is_security, known_names
 from heliograph.config.clusters import checked_servers
@@ -82,6 +83,8 @@ class WorkerConfig:
     rebalance_timeout_ms: int
     topic_tracking_enable: bool
     topic_tracking_allow_reset: bool
+    epoch_seconds: int
+    once_timeout_seconds: int
     settings: Settings = field(repr=False, hash=False)
     placeholders: Placeholders = field(repr=False, hash=False, compare=False)
     warnings: tuple[str, ...] = ()
@@ -89,6 +92,22 @@ class WorkerConfig:
     @property
     def exactly_once(self) -> bool:
         return self.exactly_once_source_support == "enabled"
+
+    def advertised_url(self, host: str, port: int | None = None) -> str:
+        """Where other workers and the leader reach this one (`RestServer.advertisedUrl`), on a machine that
+        is called `host`; `port` is the one that was bound if the listener's is 0."""
+        wanted = self.rest_advertised_listener
+        chosen = next(
+            (each for each in self.listeners if wanted and each.lower().startswith(f"{wanted}://")),
+            self.listeners[0] if self.listeners else "http://:8083",
+        )
+        parts = urlsplit(chosen)
+        named = self.rest_advertised_host_name or parts.hostname
+        if named in (None, "0.0.0.0", "::"):
+            named = host
+        number = self.rest_advertised_port or parts.port or port or 8083
+        shown = f"[{named}]" if ":" in str(named) else named
+        return f"{parts.scheme}://{shown}:{number}/"
 
 
 def load_worker(
@@ -148,6 +167,8 @@ class _Reading:
             rebalance_timeout_ms=worker.number("rebalance.timeout.ms"),
             topic_tracking_enable=worker.flag("topic.tracking.enable"),
             topic_tracking_allow_reset=worker.flag("topic.tracking.allow.reset"),
+            epoch_seconds=rest.number("epoch.seconds"),
+            once_timeout_seconds=rest.number("once.timeout.seconds"),
             settings=self._settings,
             placeholders=self._placeholders,
             warnings=(
