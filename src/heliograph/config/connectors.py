@@ -12,7 +12,9 @@ MM2's connectors use clients of their own for what they read and make, and the w
                                                     offsets.storage.topic, or exactly once: where the
                                                     records go
 
-So where records go, and where topics are made, are two settings. One bad connector hinders no other.
+So where records go, and where topics are made, are two settings. If they name different brokers, MM2 makes
+topics in one place and fills others of the same names in another; here the target is where the records go,
+with a warning. One bad connector hinders no other.
 """
 
 from __future__ import annotations
@@ -45,12 +47,14 @@ from heliograph.model import ClusterConfig
 
 _TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
 _SERVERS = "bootstrap.servers"
+_CLIENTS = ("admin", "consumer", "producer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
     """What one configuration asks for. Nothing runs if there are `problems`, or if it is not `enabled`:
-    MM2 then has the connector, without tasks."""
+    MM2 then has the connector, without tasks. `clusters` are the target, the source if anything is read of
+    it, and the worker's if it holds the offsets and is neither."""
 
     name: str
     kind: ConnectorClass | None
@@ -58,8 +62,6 @@ class Connector:
     flow: FlowConfig | None = None
     heartbeats: Heartbeats | None = None
     clusters: tuple[ClusterConfig, ...] = ()
-    records_cluster: ClusterConfig | None = None
-    offsets_cluster: ClusterConfig | None = None
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -106,8 +108,6 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
             for cluster in each.clusters
             if cluster != clusters[cluster.alias]
         ),
-        record_clusters=tuple((c.name, c.records_cluster) for c in running if c.records_cluster),
-        offset_clusters=tuple((c.name, c.offsets_cluster) for c in running if c.offsets_cluster),
         epoch_seconds=worker.epoch_seconds,
         once_timeout_seconds=worker.once_timeout_seconds,
         warnings=tuple(dict.fromkeys(w for each in given for w in each.warnings)),
@@ -145,7 +145,7 @@ class _Reading:
         found = Connector(
             name=self.name, kind=kind, flow=flow, heartbeats=heartbeats, clusters=clusters
         )
-        return self._done(self._stored(self._written(found, settings, target), settings))
+        return self._done(self._stored(found, settings))
 
     def _done(self, found: Connector) -> Connector:
         return replace(
@@ -221,17 +221,18 @@ class _Reading:
     def _clusters(
         self, kind: ConnectorClass, settings: Settings, source: str, target: str
     ) -> tuple[ClusterConfig, ...]:
-        """As MM2's own clients reach them; a heartbeat connector never looks at its source."""
-        found = [self._cluster(target, "target", settings)]
+        """A heartbeat connector never looks at its source."""
+        found = [self._target(target, settings)]
         if kind is not ConnectorClass.HEARTBEAT:
-            found.insert(0, self._cluster(source, "source", settings))
+            found.append(self._cluster(source, "source", settings))
         return tuple(found)
 
-    def _cluster(self, alias: str, side: str, settings: Settings) -> ClusterConfig:
-        clients = {
-            kind: client_settings(settings, side, kind)
-            for kind in ("admin", "consumer", "producer")
-        }
+    def _cluster(
+        self, alias: str, side: str, settings: Settings, producer: Settings | None = None
+    ) -> ClusterConfig:
+        clients = {kind: client_settings(settings, side, kind) for kind in _CLIENTS}
+        if producer is not None:
+            clients["producer"] = producer
         return ClusterConfig(
             alias=alias,
             bootstrap_servers=self._servers(side, clients),
@@ -255,39 +256,49 @@ class _Reading:
             )
         return first
 
-    def _written(self, found: Connector, settings: Settings, target: str) -> Connector:
-        """Where the worker's producer writes, if that is not what the connector calls its target."""
+    def _target(self, alias: str, settings: Settings) -> ClusterConfig:
+        """As MM2's own clients reach it, and the worker's producer; if these name different brokers, as the
+        producer alone does."""
         producer = self._producer(settings)
         servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
-        named = found.clusters[-1]
-        if set(servers) == set(named.bootstrap_servers):
-            return found
-        if producer[_SERVERS].key != f"producer.override.{_SERVERS}":
-            self.warnings.append(
-                f"connector {self.name}: records are written to {', '.join(servers)}, the worker's own "
-                f"cluster, while topics are made on {', '.join(named.bootstrap_servers)}, as in MM2; "
-                f"if these are two clusters, set producer.override.{_SERVERS}"
-            )
-        cluster = ClusterConfig(
-            alias=target, bootstrap_servers=servers, properties=_properties({"producer": producer})
+        named = self._cluster(alias, "target", settings, producer)
+        if set(servers) == set(named.bootstrap_servers) or not named.bootstrap_servers:
+            return named
+        self.warnings.append(
+            f"connector {self.name}: its target is {', '.join(servers)}, where the worker's producer "
+            f"writes ({producer[_SERVERS].key} in {producer[_SERVERS].found.at(self.file.name)}), not "
+            f"{', '.join(named.bootstrap_servers)} (target.cluster.{_SERVERS}); if these are two "
+            f"clusters, set producer.override.{_SERVERS}"
         )
-        return replace(found, records_cluster=cluster)
+        clients = dict.fromkeys(_CLIENTS, producer)
+        return ClusterConfig(
+            alias=alias, bootstrap_servers=servers, properties=_properties(clients)
+        )
 
     def _stored(self, found: Connector, settings: Settings) -> Connector:
-        """Where offsets are stored, if not with the records; and in a topic of the connector's own."""
-        records = found.records_cluster or found.clusters[-1]
+        """With the records, or on the worker's cluster; maybe in a topic of the connector's own (KIP-618)."""
         topic = settings.get("offsets.storage.topic")
-        its = found.flow or found.heartbeats
-        if topic is not None and topic.value.strip() and its is not None:
-            own = replace(its.offsets_topic, name=topic.value.strip())
-            if found.flow:
-                return replace(found, flow=replace(found.flow, offsets_topic=own))
-            if found.heartbeats:
-                return replace(found, heartbeats=replace(found.heartbeats, offsets_topic=own))
-        elsewhere = set(self.worker.cluster.bootstrap_servers) != set(records.bootstrap_servers)
-        if self.worker.exactly_once or not elsewhere:
-            return found
-        return replace(found, offsets_cluster=self.worker.cluster)
+        own = topic.value.strip() if topic is not None else ""
+        servers = set(self.worker.cluster.bootstrap_servers)
+        here = (
+            own or self.worker.exactly_once or servers == set(found.clusters[0].bootstrap_servers)
+        )
+        flow, beats = found.flow, found.heartbeats
+        alias = found.clusters[0].alias if here else self.worker.cluster.alias
+        if flow is not None:
+            named = replace(flow.offsets_topic, name=own or flow.offsets_topic.name)
+            flow = replace(
+                flow,
+                offsets_topic=named,
+                offsets_alias=alias,
+                config_topic=None,
+                status_topic=None,
+            )
+        if beats is not None:
+            named = replace(beats.offsets_topic, name=own or beats.offsets_topic.name)
+            beats = replace(beats, offsets_topic=named, offsets_alias=alias)
+        clusters = found.clusters if here else (*found.clusters, self.worker.cluster)
+        return replace(found, flow=flow, heartbeats=beats, clusters=clusters)
 
     # ── settings ─────────────────────────────────────────────────────────────────────────────
 

@@ -118,6 +118,7 @@ class Pair:
             log_gap_policy=GapPolicy(connector.text("source.log.gap.policy")),
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
+            offsets_alias=self.target,
             config_topic=self._storage("config", _CONFIG_PARTITIONS),
             status_topic=self._storage("status", worker.number("status.storage.partitions")),
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
@@ -163,6 +164,7 @@ class Pair:
                 replication_factor=connector.number("heartbeats.topic.replication.factor"),
             ),
             offsets_topic=self._offsets_topic(),
+            offsets_alias=self.target,
         )
 
     def _limits(self, connector: Effective) -> Limits:

@@ -120,6 +120,7 @@ class Heartbeats:
     interval_seconds: int
     topic: InternalTopic
     offsets_topic: InternalTopic
+    offsets_alias: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,9 @@ class ExactlyOnce:
 class FlowConfig:
     """One enabled flow. `name` is `source->target`, in aliases, or that of the connector if it is one of a
     Connect worker, where several may have the same aliases; `group_id` that of Connect's workers, which
-    transactional ids begin with, too."""
+    transactional ids begin with, too. `offsets_alias` is the cluster that holds its offsets: the target, but
+    for a connector whose worker belongs to another one. Such a worker sees to `config_topic` and
+    `status_topic` itself."""
 
     name: str
     source: str
@@ -163,8 +166,9 @@ class FlowConfig:
     log_gap_policy: GapPolicy
     connector_name: str
     offsets_topic: InternalTopic
-    config_topic: InternalTopic
-    status_topic: InternalTopic
+    offsets_alias: str
+    config_topic: InternalTopic | None
+    status_topic: InternalTopic | None
     offset_flush_interval_ms: int
     config_sync: ConfigSync
     acl_sync_interval_seconds: int | None
@@ -220,8 +224,7 @@ class MirrorConfig:
     in another way.
 
     Of connectors (`config/connectors.py`) each is a flow or heartbeats of its own, by its name:
-    `group_flows` are those that follow groups and copy nothing. Their records go to `record_clusters` and
-    their offsets to `offset_clusters`, by name, where that is not the target.
+    `group_flows` are those that follow groups and copy nothing.
 
     `problems`: what keeps connectors, by name, from running.
 
@@ -236,8 +239,6 @@ class MirrorConfig:
     warnings: tuple[str, ...] = ()
     flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
     group_flows: tuple[FlowConfig, ...] = ()
-    record_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
-    offset_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
     problems: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
@@ -255,15 +256,8 @@ class MirrorConfig:
                 return cluster
         raise KeyError(alias)
 
-    def records_cluster(self, flow: FlowConfig | Heartbeats) -> ClusterConfig:
-        """Where the producer of a flow writes: its target, but for a connector whose worker or overrides
-        say otherwise."""
-        return dict(self.record_clusters).get(flow.name) or self.cluster(flow.target, flow.name)
-
     def offsets_cluster(self, flow: FlowConfig | Heartbeats) -> ClusterConfig:
-        """Where the offsets of a flow are stored: with its records, but for a connector whose worker belongs
-        to another cluster."""
-        return dict(self.offset_clusters).get(flow.name) or self.records_cluster(flow)
+        return self.cluster(flow.offsets_alias, flow.name)
 
     def flow(self, name: str) -> FlowConfig:
         for flow in self.flows:

@@ -40,7 +40,7 @@ from heliograph.errors import ConfigError
 from heliograph.model import ClusterConfig
 
 #: How the worker's own cluster is called in messages.
-WORKER_ALIAS = "worker"
+WORKER_ALIAS = "the worker's cluster"
 _DEFAULT_SERVERS = str(OPTIONS[Scope.SERVE, "bootstrap.servers"].default)
 _REQUIRED = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")

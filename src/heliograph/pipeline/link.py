@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
@@ -30,6 +31,7 @@ from heliograph.pipeline.footing import Footing
 from heliograph.pipeline.forward import forward
 from heliograph.pipeline.gaps import GapWatch
 from heliograph.pipeline.offset_store import OffsetStore
+from heliograph.pipeline.producers import Producers
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.quarantine import Quarantine
 from heliograph.pipeline.reach import Reach
@@ -63,6 +65,7 @@ class Link:
         source: ClusterClient,
         target: ClusterClient,
         looker: ClusterClient,
+        offsets: ClusterClient | None = None,
         stopped: Callable[[], bool],
         patience_seconds: float = 60.0,
         transaction: Transaction | None = None,
@@ -95,21 +98,22 @@ class Link:
         self._gaps = GapWatch(
             flow, self._copies, self._fetcher, source=source, target=target, go_on=self._go_on
         )
-        self._producer = Producer(
+        self._producers = Producers(
+            partial(
+                Producer, on_ack=self._on_ack, on_refused=self._on_refused, on_retry=self._on_retry
+            ),
             target,
-            {copy.target.topic for copy in self._copies.values()}
-            | {flow.offsets_topic.name}
-            | self._quarantine.topics,
-            on_ack=self._on_ack,
-            on_refused=self._on_refused,
-            on_retry=self._on_retry,
+            {copy.target.topic for copy in self._copies.values()} | self._quarantine.topics,
+            offsets or target,
+            flow.offsets_topic.name,
             transaction=transaction,
             request_bytes=flow.limits.request_bytes,
         )
+        self._producer = self._producers.records
         self._room = Room(
             flow.limits.buffer_memory, self._fetcher, self._producer, self._quarantine
         )
-        self._offsets = OffsetStore(flow, self._producer)
+        self._offsets = OffsetStore(flow, self._producers.offsets)
         self._state = SideWriter(
             target.config,
             state_topic(flow.source),
@@ -150,7 +154,7 @@ class Link:
         self._state.start()
         self._syncs.start()
         try:
-            self._reach(self._target, lambda: self._target.refresh(self._producer.topics))
+            self._producers.refresh(self._reach)
             self._find_footing(time.monotonic())
             while not self._stopped() and not self._done:
                 self._step()
@@ -176,15 +180,15 @@ class Link:
         rest = self._throttle.wait(self._fetcher.fetched_bytes, time.monotonic())
         if not rest and self._room.find():
             self._reach(self._source, self._fetcher.send)
-        connections = [*self._fetcher.connections(), *self._producer.connections()]
+        connections = [*self._fetcher.connections(), *self._producers.connections()]
         wait(connections, min(rest or _TICK_SECONDS, self._wait_seconds()))
-        self._producer.pump()
+        self._producers.pump()
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
             self._tick(time.monotonic())
 
     def _send(self) -> None:
-        self._reach(self._target, self._producer.send)
+        self._producers.send(self._reach)
 
     def _wait_seconds(self) -> float:
         """How long nothing has to be done if no answer comes."""
@@ -241,7 +245,7 @@ class Link:
             self._store()
         self._drain()
         self._trails.write_now(self._copies.values(), _SIDE_SECONDS)
-        if not self._producer.idle:
+        if not self._producers.idle:
             log.error(
                 "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, "
                 "records after them may be copied again",
@@ -250,18 +254,14 @@ class Link:
             )
             for copy in self._copies.values():
                 copy.stored = None
-            for connection in self._producer.connections():
+            for connection in self._producers.connections():
                 connection.forget()
 
     def _store(self) -> None:
-        self._reach(self._target, self._offsets.store)
+        self._reach(self._producers.offsets.cluster, self._offsets.store)
 
     def _drain(self) -> None:
-        deadline = time.monotonic() + _DRAIN_SECONDS
-        while not self._producer.idle and time.monotonic() < deadline:
-            self._send()
-            wait(self._producer.connections(), _TICK_SECONDS)
-            self._producer.pump()
+        self._producers.drain(self._send, time.monotonic() + _DRAIN_SECONDS)
 
     # ── source side ──────────────────────────────────────────────────────────────────────────
 

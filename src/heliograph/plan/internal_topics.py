@@ -23,12 +23,10 @@ class PlacedTopic:
 
 def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
     """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints, records left out."""
-    topics = [
-        offsets_of(flow),
-        _placed(flow.config_topic, flow.target, "config.storage"),
-        _placed(flow.status_topic, flow.target, "status.storage"),
-        state_of(flow),
-    ]
+    topics = [offsets_of(flow), state_of(flow)]
+    for topic, option in ((flow.config_topic, "config"), (flow.status_topic, "status")):
+        if topic is not None:
+            topics.append(_placed(topic, flow.target, f"{option}.storage"))
     syncs = flow.offset_syncs
     if syncs is not None:
         alias = flow.source if syncs.location is SyncsLocation.SOURCE else flow.target
@@ -42,7 +40,7 @@ def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
 
 def offsets_of(flow: FlowConfig) -> PlacedTopic:
     """Connect's, where a flow resumes."""
-    return _placed(flow.offsets_topic, flow.target, "offset.storage")
+    return _placed(flow.offsets_topic, flow.offsets_alias, "offset.storage")
 
 
 def checkpoints_of(flow: FlowConfig, checkpoints: Checkpoints) -> PlacedTopic:
@@ -63,7 +61,7 @@ def state_of(flow: FlowConfig) -> PlacedTopic:
 def heartbeat_topics(pair: Heartbeats) -> list[PlacedTopic]:
     return [
         _placed(pair.topic, pair.target, "heartbeats.topic"),
-        _placed(pair.offsets_topic, pair.target, "offset.storage"),
+        _placed(pair.offsets_topic, pair.offsets_alias, "offset.storage"),
     ]
 
 

@@ -28,16 +28,23 @@ CheckpointsByGroup = dict[str, dict[TopicPartition, Checkpoint]]
 
 
 class CheckpointLog:
-    """For one thread. `malformed` counts records that could not be understood."""
+    """For one thread. `malformed` counts records that could not be understood. `offsets` is the cluster
+    of stored offsets."""
 
-    def __init__(self, flow: FlowConfig, config: Checkpoints, target: ClusterClient) -> None:
+    def __init__(
+        self,
+        flow: FlowConfig,
+        config: Checkpoints,
+        target: ClusterClient,
+        offsets: ClusterClient,
+    ) -> None:
         self.topic = config.topic
         self._placed = checkpoints_of(flow, config)
         self.malformed = 0
         self._connector_name = config.connector_name
         self._target = target
         self._checkpoints = RecordWriter(target, config.topic.name)
-        self._offsets = RecordWriter(target, flow.offsets_topic.name)
+        self._offsets = RecordWriter(offsets, flow.offsets_topic.name)
 
     def ensure(self) -> str | None:
         """Make the topic usable; a sentence says why that is not possible."""

@@ -75,9 +75,16 @@ class _Due:
 
 
 class CheckpointSync:
-    """One flow's checkpoints, as `MirrorCheckpointTask` emits them. For one thread; it starts none."""
+    """One flow's checkpoints, as `MirrorCheckpointTask` emits them. For one thread; it starts none.
+    `offsets` is the cluster of stored offsets, if that is not the target."""
 
-    def __init__(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
+    def __init__(
+        self,
+        flow: FlowConfig,
+        source: ClusterClient,
+        target: ClusterClient,
+        offsets: ClusterClient | None = None,
+    ) -> None:
         if flow.checkpoints is None:
             raise ValueError(f"flow {flow.name} has no checkpoints")
         self._flow = flow
@@ -88,7 +95,7 @@ class CheckpointSync:
         self._topic_filter = flow.topic_filter()
         self._names: dict[str, str | None] = {}
         self._translation = FlowTranslation(flow, source, target)
-        self._log = CheckpointLog(flow, self._config, target)
+        self._log = CheckpointLog(flow, self._config, target, offsets or target)
         self._ready = False
         self._followed: frozenset[str] | None = None
         self._offsets: GroupOffsets = {}  # of the followed groups, as of the last look

@@ -17,13 +17,16 @@ from heliograph.sync.internal_topics import ensure_internal_topic
 
 
 class HeartbeatSync:
-    """As `MirrorHeartbeatTask`, whether or not the pair's flow is enabled. For one thread."""
+    """As `MirrorHeartbeatTask`, whether or not the pair's flow is enabled. For one thread. `offsets` is the
+    cluster of stored offsets, if that is not the target."""
 
-    def __init__(self, config: Heartbeats, target: ClusterClient) -> None:
+    def __init__(
+        self, config: Heartbeats, target: ClusterClient, offsets: ClusterClient | None = None
+    ) -> None:
         self._config = config
-        self._target = target
+        self._clusters = {config.offsets_alias: offsets or target, config.target: target}
         self._heartbeats = RecordWriter(target, config.topic.name)
-        self._offsets = RecordWriter(target, config.offsets_topic.name)
+        self._offsets = RecordWriter(offsets or target, config.offsets_topic.name)
         self._prepared = False
 
     def emit(self, now_ms: int) -> dict[str, str]:
@@ -42,7 +45,7 @@ class HeartbeatSync:
     def _ensure_topics(self) -> dict[str, str]:
         problems = {}
         for placed in heartbeat_topics(self._config):
-            problem = ensure_internal_topic(self._target, placed)
+            problem = ensure_internal_topic(self._clusters[placed.alias], placed)
             if problem is not None:
                 problems[placed.topic.name] = problem
         return problems
