@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from heliograph.config.addresses import host_port
@@ -49,34 +49,14 @@ class Clusters:
     def _secured(
         self, cluster: ClusterConfig, clients: Mapping[ClientKind, Settings]
     ) -> ClusterConfig:
-        found = {kind: self._security(cluster.alias, its) for kind, its in clients.items()}
-        usual = found[ClientKind.ADMIN]
-        return replace(
-            cluster,
-            security=usual,
-            by_client=tuple(found.items()) if set(found.values()) != {usual} else (),
+        logins = Logins(
+            self.file.name,
+            self.problems,
+            self.warnings,
+            missing=f"{cluster.alias}.",
+            own=lambda key: key.startswith(f"{cluster.alias}."),
         )
-
-    def _security(self, alias: str, client: Settings) -> Security:
-        settings = {name: each for name, each in client.items() if is_security(name)}
-        if any(setting.found.broken for setting in settings.values()):
-            return PLAINTEXT  # reported already
-        values = {name: setting.value for name, setting in settings.items()}
-        security, problems = read_security(values, {n: s.key for n, s in settings.items()})
-        self.problems.extend(self._place(problem, settings, alias) for problem in problems)
-        self.warnings.extend(
-            self._place(unread, settings, alias)
-            for unread in without_effect(values)
-            if settings[unread.setting].key.startswith(f"{alias}.")
-        )
-        return security
-
-    def _place(self, problem: SecurityProblem, settings: Settings, alias: str) -> str:
-        setting = settings.get(problem.setting)
-        if setting is None:
-            return f"{problem.describe(f'{alias}.{problem.setting}', None)} ({self.file.name})"
-        shown = problem.describe(setting.key, setting.found.shown)
-        return f"{shown} ({self.file.where(setting.key)})"
+        return logins.secured(cluster, clients)
 
     def _bootstrap_servers(self, alias: str, settings: Settings) -> tuple[str, ...]:
         setting = settings.get("bootstrap.servers")
@@ -92,6 +72,55 @@ class Clusters:
             )
             return ()
         return checked_servers(setting, self.file.name, self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Logins:
+    """How each kind of client logs in to a cluster; collects problems and warnings.
+
+    `missing` is what a user writes before a setting that is not there. Of settings that have no effect,
+    only those are told whose key is its `own`: the others are another cluster's as well.
+    """
+
+    file_name: str
+    problems: list[str]
+    warnings: list[str]
+    missing: str
+    own: Callable[[str], bool]
+
+    def secured(
+        self, cluster: ClusterConfig, clients: Mapping[ClientKind, Settings]
+    ) -> ClusterConfig:
+        found = {kind: self._security(its) for kind, its in clients.items()}
+        usual = found[ClientKind.ADMIN]
+        return replace(
+            cluster,
+            security=usual,
+            by_client=tuple(found.items()) if set(found.values()) != {usual} else (),
+        )
+
+    def _security(self, client: Settings) -> Security:
+        settings = {name: each for name, each in client.items() if is_security(name)}
+        if any(setting.found.broken for setting in settings.values()):
+            return PLAINTEXT  # reported already
+        values = {name: setting.value for name, setting in settings.items()}
+        security, problems = read_security(values, {n: s.key for n, s in settings.items()})
+        self.problems.extend(self._place(problem, settings) for problem in problems)
+        self.warnings.extend(
+            self._place(unread, settings)
+            for unread in without_effect(values)
+            if self.own(settings[unread.setting].key)
+        )
+        return security
+
+    def _place(self, problem: SecurityProblem, settings: Settings) -> str:
+        setting = settings.get(problem.setting)
+        if setting is None:
+            return (
+                f"{problem.describe(f'{self.missing}{problem.setting}', None)} ({self.file_name})"
+            )
+        shown = problem.describe(setting.key, setting.found.shown)
+        return f"{shown} ({setting.found.at(self.file_name)})"
 
 
 def _is_handed_down(name: str, setting: Setting, alias: str) -> bool:

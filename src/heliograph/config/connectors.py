@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from heliograph.config.clusters import checked_servers
+from heliograph.config.clusters import Logins, checked_servers
 from heliograph.config.connector_class import ConnectorClass, connector_class, not_a_connector
 from heliograph.config.connector_placement import place
 from heliograph.config.effective import Effective
@@ -43,11 +43,10 @@ from heliograph.config.override_policy import override_problems
 from heliograph.config.properties import PropertiesFile, Property
 from heliograph.config.values import InvalidValue, parse_boolean
 from heliograph.config.worker import WorkerConfig
-from heliograph.model import ClusterConfig
+from heliograph.model import ClientKind, ClusterConfig
 
 _TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
 _SERVERS = "bootstrap.servers"
-_CLIENTS = ("admin", "consumer", "producer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,17 +229,29 @@ class _Reading:
     def _cluster(
         self, alias: str, side: str, settings: Settings, producer: Settings | None = None
     ) -> ClusterConfig:
-        clients = {kind: client_settings(settings, side, kind) for kind in _CLIENTS}
+        clients = {kind: client_settings(settings, side, kind) for kind in ClientKind}
+        servers = self._servers(side, clients)
         if producer is not None:
-            clients["producer"] = producer
-        return ClusterConfig(
-            alias=alias,
-            bootstrap_servers=self._servers(side, clients),
-            properties=_properties(clients),
-        )
+            clients[ClientKind.PRODUCER] = producer
+        return self._secured(alias, servers, clients, f"{side}.cluster.")
 
-    def _servers(self, side: str, clients: Mapping[str, Settings]) -> tuple[str, ...]:
-        used = ("admin", "consumer") if side == "source" else ("admin",)
+    def _secured(
+        self,
+        alias: str,
+        servers: tuple[str, ...],
+        clients: Mapping[ClientKind, Settings],
+        missing: str,
+    ) -> ClusterConfig:
+        logins = Logins(
+            self.file.name, self.problems, self.warnings, missing, self.file.properties.__contains__
+        )
+        cluster = ClusterConfig(
+            alias=alias, bootstrap_servers=servers, properties=_properties(clients)
+        )
+        return logins.secured(cluster, clients)
+
+    def _servers(self, side: str, clients: Mapping[ClientKind, Settings]) -> tuple[str, ...]:
+        used = [ClientKind.ADMIN, *([ClientKind.CONSUMER] if side == "source" else [])]
         settings = [its[_SERVERS] for kind in used if _SERVERS in (its := clients[kind])]
         if not settings or not any(setting.value.strip() for setting in settings):
             self._problem(
@@ -270,9 +281,8 @@ class _Reading:
             f"{', '.join(named.bootstrap_servers)} (target.cluster.{_SERVERS}); if these are two "
             f"clusters, set producer.override.{_SERVERS}"
         )
-        clients = dict.fromkeys(_CLIENTS, producer)
-        return ClusterConfig(
-            alias=alias, bootstrap_servers=servers, properties=_properties(clients)
+        return self._secured(
+            alias, servers, dict.fromkeys(ClientKind, producer), "producer.override."
         )
 
     def _stored(self, found: Connector, settings: Settings) -> Connector:
@@ -340,7 +350,7 @@ class _Reading:
         self.problems.append(f"{key}: {sentence} ({at})")
 
 
-def _properties(clients: Mapping[str, Settings]) -> tuple[tuple[str, str], ...]:
+def _properties(clients: Mapping[ClientKind, Settings]) -> tuple[tuple[str, str], ...]:
     """By kind of client, as a file of flows has them for a cluster."""
     return tuple(
         (f"{kind}.{name}", setting.value)

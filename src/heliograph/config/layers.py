@@ -97,7 +97,7 @@ class Layers:
     def clients(self, alias: str) -> dict[ClientKind, Settings]:
         """The clients of a cluster, whatever flow they belong to."""
         cluster = self.cluster(alias)
-        return {kind: _strip(cluster, f"{kind}.") for kind in ClientKind}
+        return {kind: below(cluster, f"{kind}.") for kind in ClientKind}
 
     def flow_clients(self, source: str, target: str, side: str) -> dict[ClientKind, Settings]:
         """The clients of one flow on one side of it. Records are written by the worker's producer."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from heliograph.config.client_options import client_option, is_security, known_names
-from heliograph.config.clusters import checked_servers
+from heliograph.config.client_options import client_option, known_names
+from heliograph.config.clusters import Logins, checked_servers
 from heliograph.config.effective import Effective
 from heliograph.config.environment import settings_in
 from heliograph.config.findings import refusals, remarks, value_problems
@@ -37,7 +37,7 @@ from heliograph.config.placement import (
 from heliograph.config.properties import PropertiesFile, Property, read_properties
 from heliograph.config.values import STRING, byte_array_converter, parse_list
 from heliograph.errors import ConfigError
-from heliograph.model import ClusterConfig
+from heliograph.model import ClientKind, ClusterConfig
 
 #: How the worker's own cluster is called in messages.
 WORKER_ALIAS = "the worker's cluster"
@@ -136,6 +136,7 @@ class _Reading:
         self._file = file
         self._placeholders = placeholders
         self._problems = problems
+        self._security_warnings: list[str] = []
         self._settings = {key: Setting(key, found) for key, found in file.properties.items()}
 
     def worker(self) -> WorkerConfig:
@@ -176,6 +177,7 @@ class _Reading:
                 *self._placeholders.unnamed(),
                 *remarks(self._file, placements),
                 *self._converters(),
+                *dict.fromkeys(self._security_warnings),
             ),
         )
         if self._problems:
@@ -211,15 +213,11 @@ class _Reading:
                 f"bootstrap.servers: expected host:port of one or more brokers, found nothing "
                 f"({setting.found.at(self._file.name)})"
             )
-        return ClusterConfig(
-            alias=WORKER_ALIAS,
-            bootstrap_servers=servers,
-            properties=tuple(
-                (name, setting.value)
-                for name, setting in self._settings.items()
-                if is_security(name) and client_option(Scope.WORKER, name) is not None
-            ),
+        cluster = ClusterConfig(alias=WORKER_ALIAS, bootstrap_servers=servers)
+        logins = Logins(
+            self._file.name, self._problems, self._security_warnings, "", lambda _key: True
         )
+        return logins.secured(cluster, dict.fromkeys(ClientKind, self._settings))
 
     def _listeners(self, rest: Effective, serve: Effective) -> tuple[str, ...]:
         """`rest.port` and `rest.host.name` hold where `listeners` is not set, as up to Kafka 2.8."""

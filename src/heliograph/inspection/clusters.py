@@ -8,6 +8,7 @@ from typing import TypeVar
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError
+from heliograph.model import ClusterConfig
 
 T = TypeVar("T")
 
@@ -22,37 +23,36 @@ class Clusters:
         self.unreachable: dict[str, str] = {}
         self._config = config
         self._client_id = client_id
-        self._clients: dict[str, ClusterClient] = {}
-        self._errors: dict[str, ClientError] = {}
+        self._clients: dict[ClusterConfig, ClusterClient] = {}
+        self._errors: dict[ClusterConfig, ClientError] = {}
 
-    def client(self, alias: str) -> ClusterClient:
-        """Raises ClientError if no broker of it answers."""
-        if alias in self._errors:
-            raise self._errors[alias]
-        if alias not in self._clients:
-            client = ClusterClient(
-                self._config.cluster(alias), client_id=self._client_id, timeout=_TIMEOUT_SECONDS
-            )
-            self._clients[alias] = client
-            self._greet(alias, client)
-        return self._clients[alias]
+    def client(self, alias: str, flow: str) -> ClusterClient:
+        """As the flow (or pair) of this name reaches it. Raises ClientError if no broker of it answers."""
+        config = self._config.cluster(alias, flow)
+        if config in self._errors:
+            raise self._errors[config]
+        if config not in self._clients:
+            client = ClusterClient(config, client_id=self._client_id, timeout=_TIMEOUT_SECONDS)
+            self._clients[config] = client
+            self._greet(client)
+        return self._clients[config]
 
     def forget_errors(self) -> None:
         """Before another look: what did not answer is asked again."""
-        for alias in self._errors:
-            self._clients.pop(alias).close()
+        for config in self._errors:
+            self._clients.pop(config).close()
         self._errors, self.unreachable = {}, {}
 
     def close(self) -> None:
         for client in self._clients.values():
             client.close()
 
-    def _greet(self, alias: str, client: ClusterClient) -> None:
+    def _greet(self, client: ClusterClient) -> None:
         try:
             client.refresh([])
         except ClientError as e:
-            self._errors[alias] = e
-            self.unreachable[alias] = str(e)
+            self._errors[client.config] = e
+            self.unreachable[client.config.alias] = str(e)
             raise
 
 

@@ -19,11 +19,15 @@ from heliograph.sync.trails import read_trails
 
 
 def expected_gaps(
-    flow: FlowConfig, source: ClusterClient, target: ClusterClient, topics: MirroredTopics
+    flow: FlowConfig,
+    source: ClusterClient,
+    target: ClusterClient,
+    offsets: ClusterClient,
+    topics: MirroredTopics,
 ) -> dict[str, str]:
     """By partition, in a sentence. A partition that cannot be asked just now is left out."""
     told = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
-    stored, trails = stored_positions(flow, target), read_trails(flow.source, target)
+    stored, trails = stored_positions(flow, offsets), read_trails(flow.source, target)
     known = {
         partition: _known(start, told.get(partition))
         for partition in stored.keys() | trails.keys()

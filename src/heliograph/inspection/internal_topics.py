@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from heliograph.client.cluster import ClusterClient
-from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_plan import InternalTopicPlan
 from heliograph.plan.internal_topics import PlacedTopic
 
+#: Of a flow's or pair's clusters, by alias.
+Client = Callable[[str], ClusterClient]
+
 
 def look_at_internal_topics(
-    placed: Iterable[PlacedTopic], clusters: Clusters
+    placed: Iterable[PlacedTopic], client: Client
 ) -> tuple[InternalTopicPlan, ...]:
     by_alias: dict[str, list[PlacedTopic]] = {}
     for each in placed:
         by_alias.setdefault(each.alias, []).append(each)
     found = {
-        alias: clusters.client(alias).refresh(each.topic.name for each in its).partitions
+        alias: client(alias).refresh(each.topic.name for each in its).partitions
         for alias, its in by_alias.items()
     }
     return tuple(
@@ -34,15 +36,15 @@ def look_at_internal_topics(
 
 
 def internal_topic_problems(
-    placed: Iterable[PlacedTopic], plans: Iterable[InternalTopicPlan], clusters: Clusters
+    placed: Iterable[PlacedTopic], plans: Iterable[InternalTopicPlan], client: Client
 ) -> dict[str, str]:
     """By option, for those that are to be created."""
     missing = {(plan.cluster, plan.topic) for plan in plans if plan.found is None}
     problems: dict[str, str] = {}
     for each in placed:
         if (each.alias, each.topic.name) in missing:
-            client, factor = clusters.client(each.alias), each.topic.replication_factor
-            problems |= too_few_brokers(client, each.option, factor)
+            factor = each.topic.replication_factor
+            problems |= too_few_brokers(client(each.alias), each.option, factor)
     return problems
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heliograph.inspection.mirror_status import (
     GapView,
     GroupPartition,
     GroupState,
+    Member,
     PartitionView,
     PositionFrom,
     Service,
@@ -37,6 +39,18 @@ def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
     else:
         state, detail = ServiceState.RUNNING, f"seen {in_words(age)} ago"
     return Service(state=state, detail=detail, seen_seconds_ago=age, restarts=status.restarts)
+
+
+def judge_worker(group: str, members: Sequence[Member]) -> Service:
+    """By the group of its workers alone."""
+    if any(member.state == "RUNNING" for member in members):
+        return Service(
+            state=ServiceState.RUNNING, detail=f"in the group {group}", seen_seconds_ago=0.0
+        )
+    state = ServiceState.UNKNOWN if members else ServiceState.NOT_RUNNING
+    return Service(
+        state=state, detail=f"no Heliograph leads the group {group}", seen_seconds_ago=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from heliograph.client.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
@@ -43,7 +44,10 @@ def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
     for flow in flows:
         flow.look_for_circles()  # which show only when all flows have been looked at
     return MirrorPlan(
-        flows=tuple(flow.plan() for flow in flows),
+        flows=(
+            *(flow.plan() for flow in flows),
+            *(_FlowPlanning(flow, clusters, guard).group_plan() for flow in config.group_flows),
+        ),
         heartbeats=tuple(_heartbeats(pair, clusters) for pair in config.heartbeats),
         warnings=config.warnings,
         unreachable=dict(clusters.unreachable),
@@ -63,7 +67,7 @@ class _Topics:
 class _FlowPlanning:
     def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
         self._flow = flow
-        self._clusters = clusters
+        self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard
         self._filter = flow.topic_filter()
         self._parts = Parts()
@@ -94,17 +98,31 @@ class _FlowPlanning:
             unknown=self._parts.unknown,
         )
 
+    def group_plan(self) -> FlowPlan:
+        """Of a connector that follows groups and leaves records to another."""
+        flow = self._flow
+        return FlowPlan(
+            name=flow.name,
+            source=flow.source,
+            target=flow.target,
+            groups=self._parts.tell("groups", self._groups, GroupsPlan()),
+            problems=self._problems,
+            unknown=self._parts.unknown,
+        )
+
     def _both(self) -> tuple[ClusterClient, ClusterClient]:
-        return self._clusters.client(self._flow.source), self._clusters.client(self._flow.target)
+        return self._client(self._flow.source), self._client(self._flow.target)
 
     def _topics(self) -> _Topics:
         refused = self._guard.refused(self._flow)
         found = observe_topics(self._flow, self._filter, *self._both(), refused)
         outcome = found.outcome({})
         self._problems |= outcome.problems
-        self._problems |= expected_gaps(self._flow, *self._both(), outcome)
+        self._problems |= expected_gaps(
+            self._flow, *self._both(), self._client(self._flow.offsets_alias), outcome
+        )
         if any(isinstance(action, CreateTopic) for action in found.plan.actions):
-            target, factor = self._clusters.client(self._flow.target), self._flow.replication_factor
+            target, factor = self._client(self._flow.target), self._flow.replication_factor
             self._problems |= too_few_brokers(target, "replication.factor", factor)
         new = {a.source_topic for a in found.plan.actions if isinstance(a, CreateTopic)}
         return _Topics(
@@ -118,15 +136,15 @@ class _FlowPlanning:
         placed = internal_topics(self._flow)
         nothing: tuple[InternalTopicPlan, ...] = ()
         found = self._parts.tell(
-            "internal topics", lambda: look_at_internal_topics(placed, self._clusters), nothing
+            "internal topics", lambda: look_at_internal_topics(placed, self._client), nothing
         )
-        self._problems |= internal_topic_problems(placed, found, self._clusters)
+        self._problems |= internal_topic_problems(placed, found, self._client)
         return found
 
     def _source_topics(self) -> _Topics:
         """All that can be told while the target is out of reach."""
         flow = self._flow
-        on_source = self._clusters.client(flow.source).refresh().partitions
+        on_source = self._client(flow.source).refresh().partitions
         plan = plan_topics(
             on_source,
             {},
@@ -240,15 +258,14 @@ def switched_off(flow: FlowConfig) -> tuple[str, ...]:
 
 def _heartbeats(pair: Heartbeats, clusters: Clusters) -> HeartbeatsPlan:
     parts, placed = Parts(), heartbeat_topics(pair)
+    client = partial(clusters.client, flow=pair.name)
     nothing: tuple[InternalTopicPlan, ...] = ()
-    topics = parts.tell(
-        "internal topics", lambda: look_at_internal_topics(placed, clusters), nothing
-    )
+    topics = parts.tell("internal topics", lambda: look_at_internal_topics(placed, client), nothing)
     return HeartbeatsPlan(
         source=pair.source,
         target=pair.target,
         interval_seconds=pair.interval_seconds,
         internal_topics=topics,
-        problems=internal_topic_problems(placed, topics, clusters),
+        problems=internal_topic_problems(placed, topics, client),
         unknown=parts.unknown,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from heliograph.client.admin import EARLIEST, LATEST, available_offsets
 from heliograph.client.cluster import ClusterClient
@@ -19,6 +20,7 @@ from heliograph.inspection.judging import (
     judge_partition,
     judge_position,
     judge_service,
+    judge_worker,
 )
 from heliograph.inspection.members import look_at_members
 from heliograph.inspection.mirror_status import (
@@ -51,7 +53,10 @@ def look_at_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
     now_ms = int(time.time() * 1000)
     return MirrorStatus(
         at_ms=now_ms,
-        flows=tuple(flow.view() for flow in flows),
+        flows=(
+            *(flow.view() for flow in flows),
+            *(_FlowLook(flow, clusters, guard).group_view() for flow in config.group_flows),
+        ),
         unreachable=dict(clusters.unreachable),
     )
 
@@ -68,7 +73,7 @@ class _Told:
 class _FlowLook:
     def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
         self._flow = flow
-        self._clusters = clusters
+        self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard
         self._parts = Parts()
 
@@ -97,17 +102,35 @@ class _FlowLook:
             unknown=self._parts.unknown | groups.problems,
         )
 
+    def group_view(self) -> FlowView:
+        """Of a connector that follows groups and leaves records to another; whether its service runs, the
+        group of workers tells."""
+        flow, tell = self._flow, self._parts.tell
+        nobody: tuple[Member, ...] = ()
+        groups = tell("groups", self._groups, GroupsView())
+        members = tell("services", self._members, nobody)
+        return FlowView(
+            name=flow.name,
+            source=flow.source,
+            target=flow.target,
+            service=judge_worker(flow.group_id, members),
+            members=members,
+            groups=groups.partitions,
+            not_followed=groups.not_followed,
+            unknown=self._parts.unknown | groups.problems,
+        )
+
     def _both(self) -> tuple[ClusterClient, ClusterClient]:
-        return self._clusters.client(self._flow.source), self._clusters.client(self._flow.target)
+        return self._client(self._flow.source), self._client(self._flow.target)
 
     def _groups(self) -> GroupsView:
         return look_at_groups(self._flow, *self._both())
 
     def _members(self) -> tuple[Member, ...]:
-        return look_at_members(self._flow.group_id, self._clusters.client(self._flow.target))
+        return look_at_members(self._flow.group_id, self._client(self._flow.offsets_alias))
 
     def _told(self) -> _Told:
-        target, name = self._clusters.client(self._flow.target), self._flow.name
+        target, name = self._client(self._flow.target), self._flow.name
         told = read_statuses(target, state_topic(self._flow.source))
         return _Told(
             flow=told.flows.get(name),
@@ -141,7 +164,7 @@ class _FlowLook:
         starts = self._offsets(source, partitions, EARLIEST)
         ends, without_end = available_offsets(source, partitions, LATEST, level)
         self._say(source, without_end)
-        stored = stored_positions(self._flow, target)
+        stored = stored_positions(self._flow, self._client(self._flow.offsets_alias))
         there = target.refresh(names.values()).partitions
         remote = {p: TopicPartition(names[p.topic], p.partition) for p in partitions}
         copies = [r for r in remote.values() if r.partition < there.get(r.topic, 0)]

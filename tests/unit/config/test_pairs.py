@@ -88,6 +88,7 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
         offsets_topic=InternalTopic(
             name="mm2-offsets.eu.internal", partitions=7, replication_factor=3
         ),
+        offsets_alias="us",
     )  # fmt: skip
 
 
