@@ -14,6 +14,7 @@ from heliograph.config.clusters import Clusters
 from heliograph.config.effective import Effective
 from heliograph.config.findings import alias_problems, refusals, remarks, value_problems
 from heliograph.config.flows import Pair, pair_settings
+from heliograph.config.kubernetes import Bags
 from heliograph.config.layers import Layers
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.near_match import did_you_mean
@@ -24,13 +25,18 @@ from heliograph.config.properties import PropertiesFile, read_properties
 from heliograph.config.values import parse_list
 from heliograph.errors import ConfigError
 
+_NO_BAGS = Bags()
+
 
 def load(
-    path: Path, clusters: Sequence[str] = (), environment: Mapping[str, str] = os.environ
+    path: Path,
+    clusters: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+    bags: Bags = _NO_BAGS,
 ) -> MirrorConfig:
     """`clusters` are the aliases of the targets to serve, as MM2's --clusters; empty for all.
-    `environment` fills in placeholders such as ${env:NAME}."""
-    file, problems = fill_in_placeholders(read_properties(path), environment)
+    `environment` and `bags` fill in placeholders such as ${env:NAME}."""
+    file, problems = fill_in_placeholders(read_properties(path), environment, bags)
     return _Reading(file, problems).mirror(clusters)
 
 

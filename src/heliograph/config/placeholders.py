@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from heliograph.config.kubernetes import CONFIG_MAP, SECRET, Bags
 from heliograph.config.properties import PropertiesFile, Property
 from heliograph.config.providers import (
     AllowedPaths,
@@ -32,6 +33,11 @@ _CLASSES = ("FileConfigProvider", "DirectoryConfigProvider", "EnvVarConfigProvid
 _EXPECTED = f"{_CLASSES[0]}, {_CLASSES[1]} or {_CLASSES[2]}"
 _USUAL_NAMES = {"file": _CLASSES[0], "dir": _CLASSES[1], "directory": _CLASSES[1]}
 _USUAL_NAMES |= {"env": _CLASSES[2]}
+_STRIMZI = {
+    "io.strimzi.kafka.KubernetesSecretConfigProvider": SECRET,
+    "io.strimzi.kafka.KubernetesConfigMapConfigProvider": CONFIG_MAP,
+}
+_NO_BAGS = Bags()
 
 
 class FilledIn(NamedTuple):
@@ -39,10 +45,12 @@ class FilledIn(NamedTuple):
     problems: list[str]
 
 
-def fill_in_placeholders(file: PropertiesFile, environment: Mapping[str, str]) -> FilledIn:
+def fill_in_placeholders(
+    file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+) -> FilledIn:
     """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
     broken, so that it is complained of once."""
-    placeholders = Placeholders(file, environment)
+    placeholders = Placeholders(file, environment, bags)
     filled = placeholders.fill_in(file)
     warnings = (*filled.file.warnings, *placeholders.unnamed())
     return FilledIn(
@@ -51,9 +59,13 @@ def fill_in_placeholders(file: PropertiesFile, environment: Mapping[str, str]) -
 
 
 class Placeholders:
-    """The config providers that `file` declares; `problems` are theirs."""
+    """The config providers that `file` declares; `problems` are theirs. `bags` are what those of Strimzi
+    look into."""
 
-    def __init__(self, file: PropertiesFile, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+    ) -> None:
+        self._bags = bags
         self._file = file
         self._environment = environment
         self.problems: list[str] = []
@@ -110,7 +122,9 @@ class Placeholders:
         provider = self._providers[name]
         if provider is None:
             raise Unavailable  # _provider has said why
-        return provider.get(match["path"] or "", match["key"])
+        value = provider.get(match["path"] or "", match["key"])
+        # No text in quotes goes over lines there.
+        return value.replace("\n", r"\n") if key.endswith("jaas.config") else value
 
     def _undeclared(self, name: str) -> str:
         declared = f"{_PREFIX} has {', '.join(self._names)}" if self._names else f"no {_PREFIX}"
@@ -130,6 +144,8 @@ class Placeholders:
         class_name = self._text(key).removeprefix(_KAFKA)
         if class_name == "io.strimzi.kafka.EnvVarConfigProvider":  # older than Kafka's, same job
             class_name = _CLASSES[2]
+        if class_name in _STRIMZI:
+            return self._bags.provider(_STRIMZI[class_name])
         match class_name:
             case "FileConfigProvider":
                 return FileProvider(self._allowed_paths(name))

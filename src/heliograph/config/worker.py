@@ -18,6 +18,7 @@ from heliograph.config.clusters import Logins, checked_servers
 from heliograph.config.effective import Effective
 from heliograph.config.environment import settings_in
 from heliograph.config.findings import refusals, remarks, value_problems
+from heliograph.config.kubernetes import Bags
 from heliograph.config.layers import Setting, Settings
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.config.near_match import did_you_mean
@@ -50,6 +51,7 @@ _ACTED_HERE = re.compile(
     r"|ssl\.client\.auth|connector\.client\.config\.override\..*|topic\.tracking\..*|client\.id"
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
+_NO_BAGS = Bags()
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
 
@@ -111,20 +113,24 @@ class WorkerConfig:
 
 
 def load_worker(
-    path: Path | None = None, environment: Mapping[str, str] = os.environ
+    path: Path | None = None,
+    environment: Mapping[str, str] = os.environ,
+    bags: Bags = _NO_BAGS,
 ) -> WorkerConfig:
-    """Raises ConfigError. Without a file, of the environment alone."""
+    """Raises ConfigError. Without a file, of the environment alone. `bags` are Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
     if path is not None:
         file = read_properties(path)
     return worker_of(
-        replace(file, properties=file.properties | settings_in(environment)), environment
+        replace(file, properties=file.properties | settings_in(environment)), environment, bags
     )
 
 
-def worker_of(file: PropertiesFile, environment: Mapping[str, str]) -> WorkerConfig:
+def worker_of(
+    file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+) -> WorkerConfig:
     """Raises ConfigError."""
-    placeholders = Placeholders(file, environment)
+    placeholders = Placeholders(file, environment, bags)
     filled = placeholders.fill_in(file)
     return _Reading(filled.file, placeholders, placeholders.problems + filled.problems).worker()
 

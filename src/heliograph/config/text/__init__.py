@@ -1,0 +1,1 @@
+"""JSON and YAML with the line of everything in it, so that a complaint can say where."""

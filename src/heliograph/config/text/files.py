@@ -1,0 +1,31 @@
+"""Reads a text file that a user names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heliograph.errors import ConfigError
+
+#: Of a configuration, with room to spare.
+_MOST_BYTES = 16 << 20
+
+
+def read_text(path: Path) -> str:
+    """In UTF-8. Raises ConfigError."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: a directory; give the path of the file in it") from None
+    except PermissionError:
+        raise ConfigError(f"{path}: not readable; allow this user to read it") from None
+    except OSError as problem:
+        raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
+    if len(data) > _MOST_BYTES:
+        raise ConfigError(f"{path}: expected a configuration, found more than {_MOST_BYTES} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: expected text in UTF-8, found other bytes") from None
