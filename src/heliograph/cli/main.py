@@ -10,6 +10,7 @@ import typer
 
 from heliograph import __version__
 from heliograph.cli.choices import Kind, Output
+from heliograph.config.form import Form
 from heliograph.errors import ConfigError, HeliographError
 
 app = typer.Typer(
@@ -35,11 +36,26 @@ def _root(
     pass
 
 
+_Config = Annotated[
+    Path,
+    typer.Argument(
+        metavar="CONFIG",
+        help="mm2.properties; connectors in JSON (a file or a folder); a KafkaMirrorMaker2 in YAML.",
+    ),
+]
+_Worker = Annotated[
+    Path | None,
+    typer.Option("--worker", metavar="FILE", help="worker.properties of connectors in JSON."),
+]
+_Secrets = Annotated[
+    list[Path] | None,
+    typer.Option("--secrets", metavar="PATH", help="Secrets and ConfigMaps: files or folders."),
+]
+
+
 @app.command()
 def run(
-    config: Annotated[
-        Path, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
-    ],
+    config: _Config,
     clusters: Annotated[
         list[str] | None,
         typer.Option("--clusters", metavar="ALIAS…", help="Serve only flows into these targets."),
@@ -50,11 +66,15 @@ def run(
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="A Spark cluster; default: this machine.")
     ] = None,
+    worker: _Worker = None,
+    secrets: _Secrets = None,
 ) -> None:
     """Mirror clusters as connect-mirror-maker.sh does, from the same file."""
     from heliograph.cli.run import run as run_mirror
+    from heliograph.config.forms import Beside
 
-    raise typer.Exit(run_mirror(config, clusters or [], once=once, master=master))
+    beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    raise typer.Exit(run_mirror(config, beside, once=once, master=master))
 
 
 @app.command()
@@ -92,9 +112,7 @@ _Output = Annotated[
 
 @app.command()
 def plan(
-    config: Annotated[
-        Path, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
-    ],
+    config: _Config,
     clusters: Annotated[
         list[str] | None,
         typer.Option("--clusters", metavar="ALIAS…", help="Only flows into these targets."),
@@ -103,31 +121,59 @@ def plan(
     everything: Annotated[
         bool, typer.Option("--all", "-v", help="Every topic and group, however many.")
     ] = False,
+    worker: _Worker = None,
+    secrets: _Secrets = None,
 ) -> None:
     """What a run would create, alter, mirror and follow; changes nothing."""
     from heliograph.cli.plan import plan as make_plan
+    from heliograph.config.forms import Beside
 
+    beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
-    raise typer.Exit(make_plan(config, clusters or [], as_json=as_json, everything=everything))
+    raise typer.Exit(make_plan(config, beside, as_json=as_json, everything=everything))
 
 
 @app.command()
 def status(
     config: Annotated[
         Path | None,
-        typer.Argument(metavar="[MM2.PROPERTIES]", help="Default: mm2.properties, in this folder."),
+        typer.Argument(metavar="[CONFIG]", help="Default: mm2.properties, in this folder."),
     ] = None,
     output: _Output = Output.TEXT,
     watch: Annotated[bool, typer.Option("--watch", help="Look again and again.")] = False,
     partitions: Annotated[
         bool, typer.Option("--partitions", help="Every partition, however many.")
     ] = False,
+    worker: _Worker = None,
+    secrets: _Secrets = None,
 ) -> None:
     """Lag and state of every partition and group. Exits with 1 if a flow is not known to be well."""
     from heliograph.cli.status import status as show_status
+    from heliograph.config.forms import Beside
 
+    beside = Beside(worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
-    raise typer.Exit(show_status(config, as_json=as_json, watch=watch, partitions=partitions))
+    raise typer.Exit(
+        show_status(config, beside, as_json=as_json, watch=watch, partitions=partitions)
+    )
+
+
+@app.command()
+def convert(
+    config: _Config,
+    to: Annotated[Form, typer.Option("--to", help="The form to translate into.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="Write files there, instead of printing."
+        ),
+    ] = None,
+    worker: _Worker = None,
+) -> None:
+    """Translate a configuration into another form. What it cannot say is named; then the exit code is 1."""
+    from heliograph.cli.convert import convert as run_convert
+
+    raise typer.Exit(run_convert(config, to, worker=worker, folder=output))
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,15 +12,15 @@ from heliograph.cli.cluster_options import log_warnings_to_stderr
 from heliograph.cli.plan_text import plan_blocks
 from heliograph.cli.report import as_json as to_json
 from heliograph.cli.report import show
-from heliograph.config.mm2_properties import load
+from heliograph.config.forms import Beside, load
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.planning import plan_mirror
 
 
-def plan(path: Path, clusters: Sequence[str], *, as_json: bool, everything: bool) -> int:
+def plan(path: Path, beside: Beside, *, as_json: bool, everything: bool) -> int:
     """0 if the plan could be made, 1 if a part of it could not, since a cluster did not answer."""
     log_warnings_to_stderr()
-    config = load(path, clusters)
+    config = load(path, beside)
     with closing(Clusters(config, client_id="heliograph-plan")) as opened:
         made = plan_mirror(config, opened)
     if as_json:

@@ -6,14 +6,14 @@ import gc
 import logging
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import typer
 
 from heliograph.cli.show import show
-from heliograph.config.mm2_properties import load
+from heliograph.config.forms import Beside, load
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
 from heliograph.service.mirror import Mirror, Outcome, slots_for
 from heliograph.service.progress import Progress
@@ -25,10 +25,10 @@ log = logging.getLogger(__name__)
 _ALLOCATIONS_PER_COLLECTION = 50_000
 
 
-def run(path: Path, clusters: Sequence[str], *, once: bool, master: str | None) -> int:
+def run(path: Path, beside: Beside, *, once: bool, master: str | None) -> int:
     log_to_stderr()
     gc.set_threshold(_ALLOCATIONS_PER_COLLECTION)
-    config = load(path, clusters)
+    config = load(path, beside)
     for warning in config.warnings:
         log.warning("%s", warning)
     spark = (

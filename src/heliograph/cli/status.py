@@ -14,8 +14,8 @@ from heliograph.cli.cluster_options import log_warnings_to_stderr
 from heliograph.cli.report import as_json as to_json
 from heliograph.cli.report import drawn, show
 from heliograph.cli.status_text import status_blocks
+from heliograph.config.forms import Beside, load
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.config.mm2_properties import load
 from heliograph.errors import ConfigError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import MirrorStatus
@@ -26,10 +26,12 @@ DEFAULT_CONFIG = Path("mm2.properties")
 _WATCH_SECONDS = 5.0
 
 
-def status(path: Path | None, *, as_json: bool, watch: bool, partitions: bool) -> int:
+def status(
+    path: Path | None, beside: Beside, *, as_json: bool, watch: bool, partitions: bool
+) -> int:
     """0 if every flow is known to run and no partition has failed, 1 if not."""
     log_warnings_to_stderr()
-    config = load(_config_file(path))
+    config = load(_config_file(path), beside)
     printer = _Printer(as_json=as_json, everything=partitions)
     with closing(Clusters(config, client_id="heliograph-status")) as clusters:
         if watch:

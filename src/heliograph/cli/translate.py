@@ -10,8 +10,8 @@ from typing import NamedTuple
 import typer
 
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
+from heliograph.config.forms import load
 from heliograph.config.mirror_client_config import MirrorClientConfig
-from heliograph.config.mm2_properties import load
 from heliograph.errors import ConfigError
 from heliograph.mirror_client import MirrorClient
 from heliograph.mm2.checkpoint import Checkpoint
@@ -54,9 +54,10 @@ def _cluster(target: Target, source: str) -> MirrorClientConfig:
         return cluster_at(target.bootstrap_server, target.command_config)
     assert target.config is not None
     mirror = load(target.config)
-    flows = [flow for flow in mirror.flows if flow.source == source]
+    known = mirror.flows or mirror.group_flows
+    flows = [flow for flow in known if flow.source == source]
     if len(flows) != 1:
-        names = ", ".join(flow.name for flow in flows or mirror.flows)
+        names = ", ".join(flow.name for flow in flows or known)
         raise ConfigError(
             f"--source: expected one flow from {source!r} in {target.config}, found {names}"
             + ("; name the target with --bootstrap-server" if flows else "")

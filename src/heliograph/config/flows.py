@@ -85,6 +85,10 @@ class Pair:
             return False
         return connector.flag("enabled")
 
+    def switched(self, name: str) -> bool:
+        """Whether the connector's switch of this name is on."""
+        return self._connector().flag(name)
+
     def has_own_classes(self) -> bool:
         return has_own(self._connector())
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 
 from heliograph.config import mm2_properties
 from heliograph.config.connect_json import RUNNING, NamedConnector, read_connectors
 from heliograph.config.connectors import Connector, assemble, connector_of
+from heliograph.config.form import Form, form_of
 from heliograph.config.implied_worker import implied_worker
 from heliograph.config.kubernetes import Bags, read_bags
 from heliograph.config.mirror_config import MirrorConfig
@@ -26,12 +26,6 @@ from heliograph.config.worker import WorkerConfig, load_worker, worker_of
 from heliograph.errors import ConfigError
 
 
-class Form(StrEnum):
-    PROPERTIES = "properties"
-    CONNECT = "connect"
-    STRIMZI = "strimzi"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beside:
     """What a user gives beside the file. `clusters` are the aliases of the targets to serve; `worker` is a
@@ -40,19 +34,6 @@ class Beside:
     clusters: Sequence[str] = ()
     worker: Path | None = None
     secrets: Sequence[Path] = ()
-
-
-def form_of(path: Path) -> Form:
-    """By the name; a folder by what is in it."""
-    if path.is_dir() and not (path / path.name).is_file():
-        suffixes = {each.suffix for each in path.iterdir()}
-        return Form.CONNECT if ".json" in suffixes else Form.PROPERTIES
-    match path.suffix.lower():
-        case ".json":
-            return Form.CONNECT
-        case ".yaml" | ".yml":
-            return Form.STRIMZI
-    return Form.PROPERTIES
 
 
 def load(

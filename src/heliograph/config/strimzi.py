@@ -38,6 +38,8 @@ _STORAGE = {
     "offset.storage.topic": ("offsetStorageTopic", "mirrormaker2-cluster-offsets"),
     "status.storage.topic": ("statusStorageTopic", "mirrormaker2-cluster-status"),
 }
+#: Of the worker, by the fields of the target that stand for them.
+STORAGE_FIELDS = {name: its_field for name, (its_field, _) in _STORAGE.items()}
 _MIRROR_FIELDS = frozenset(
     {"source", "sourceCluster", "targetCluster", *SECTIONS}.union(*PATTERNS.values())
 )

@@ -28,7 +28,7 @@ TARGET_FIELDS = _FIELDS | {
     "statusStorageTopic",
 }
 #: `KafkaMirrorMaker2ClusterSpec.FORBIDDEN_PREFIXES` and their exceptions: Strimzi leaves these out.
-_FORBIDDEN = (
+FORBIDDEN = (
     "ssl.",
     "sasl.",
     "security.",
@@ -39,7 +39,7 @@ _FORBIDDEN = (
     "consumer.interceptor.classes",
     "producer.interceptor.classes",
 )
-_ALLOWED = (
+ALLOWED = (
     "ssl.endpoint.identification.algorithm",
     "ssl.cipher.suites",
     "ssl.protocol",
@@ -113,7 +113,7 @@ class StrimziClusters:
             return {}
         found = {}
         for name, value in self.document.mapping(config, f"{path}.config").items():
-            if name.startswith(_FORBIDDEN) and name not in _ALLOWED:
+            if name.startswith(FORBIDDEN) and name not in ALLOWED:
                 self.warnings.append(
                     f"{path}.config.{name}: has no effect: Strimzi leaves it out; write tls or "
                     f"authentication ({self.document.at(value)})"

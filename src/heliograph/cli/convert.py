@@ -1,0 +1,44 @@
+"""`heliograph convert`: a configuration in another form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from heliograph.config.convert.conversion import convert as make
+from heliograph.config.convert.conversion import uses_secrets
+from heliograph.config.convert.to_connect import CONNECTORS
+from heliograph.config.form import Form
+from heliograph.errors import ConfigError
+
+
+def convert(path: Path, to: Form, *, worker: Path | None, folder: Path | None) -> int:
+    """0 if the other form says all of it, 1 if something is lost; that is named on stderr."""
+    made = make(path, to, worker)
+    for note in made.notes:
+        typer.echo(f"not expressed: {note}", err=True)
+    if to is not Form.STRIMZI and uses_secrets(made):
+        typer.echo("Secrets stay placeholders; `heliograph run --secrets` fills them in", err=True)
+    if folder is not None:
+        _write(folder, {n: t for n, t in made.files.items() if n != CONNECTORS})
+    else:
+        typer.echo(next(iter(made.files.values())), nl=False)
+        if to is Form.CONNECT:
+            typer.echo("the worker's settings go to files, with --output FOLDER", err=True)
+    return 1 if made.notes else 0
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Never over a file that is there; secrets may stand in them."""
+    there = [name for name in files if (folder / name).exists()]
+    if there:
+        raise ConfigError(
+            [f"{folder / name}: is there already; choose another folder" for name in there]
+        )
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_text(text)
+        typer.echo(str(path))

@@ -1,0 +1,62 @@
+"""An outline as files for Connect: worker.properties, and a JSON file for each connector."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+import javaproperties
+
+from heliograph.config.connect_json import RUNNING
+from heliograph.config.convert.outline import Converted, Outline, OutlinedConnector
+
+#: The connectors alone, in one document; what is printed.
+CONNECTORS = "connectors.json"
+WORKER = "worker.properties"
+
+
+def to_connect(outline: Outline) -> Converted:
+    """With several workers, each has a folder by the name of its target."""
+    connectors = [each for worker in outline.workers for each in worker.connectors]
+    files = {CONNECTORS: _document([_posted(each) for each in connectors])}
+    for worker in outline.workers:
+        folder = f"{_file_name(worker.target)}/" if len(outline.workers) > 1 else ""
+        files[f"{folder}{WORKER}"] = properties_text(worker.settings)
+        for each in worker.connectors:
+            files[f"{folder}{_file_name(each.name)}.json"] = _document(_posted(each))
+    return Converted(files=files, notes=outline.notes)
+
+
+def _posted(connector: OutlinedConnector) -> dict[str, object]:
+    """As POST /connectors takes it."""
+    config = {
+        "connector.class": connector.kind.java_name,
+        "source.cluster.alias": connector.source,
+        "target.cluster.alias": connector.target,
+        **connector.config,
+    }
+    state = {} if connector.state == RUNNING else {"initial_state": connector.state}
+    return {"name": connector.name, "config": config, **state}
+
+
+def _document(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def properties_text(settings: Mapping[str, str]) -> str:
+    lines = [f"{javaproperties.escape(name)} = {_escaped(text)}" for name, text in settings.items()]
+    return "\n".join([*lines, ""])
+
+
+def _escaped(value: str) -> str:
+    """Signs that only count in keys stay as they are."""
+    return re.sub(
+        r"\\(.)",
+        lambda pair: pair[1] if pair[1] in ":=#!" else pair[0],
+        javaproperties.escape(value),
+    )
+
+
+def _file_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
