@@ -16,6 +16,8 @@ from heliograph.errors import ConfigError
 def convert(path: Path, to: Form, *, worker: Path | None, folder: Path | None) -> int:
     """0 if the other form says all of it, 1 if something is lost; that is named on stderr."""
     made = make(path, to, worker)
+    for warning in made.warnings:
+        typer.echo(f"warning: {warning}", err=True)
     for note in made.notes:
         typer.echo(f"not expressed: {note}", err=True)
     if to is not Form.STRIMZI and uses_secrets(made):

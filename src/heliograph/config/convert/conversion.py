@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from heliograph.config.connect_json import read_connectors
@@ -26,7 +27,8 @@ _WRITERS = {
 
 def convert(path: Path, to: Form, worker: Path | None = None) -> Converted:
     """`worker` is the worker.properties of connectors in JSON. Raises ConfigError."""
-    return _WRITERS[to](read_outline(path, worker))
+    outline = read_outline(path, worker)
+    return replace(_WRITERS[to](outline), warnings=outline.warnings)
 
 
 def read_outline(path: Path, worker: Path | None = None) -> Outline:
@@ -42,7 +44,9 @@ def read_outline(path: Path, worker: Path | None = None) -> Outline:
 
 def _of_strimzi(path: Path) -> Outline:
     found = parse_strimzi(read_text(path), path.name)
-    return outline_connectors(found.connectors, found.worker, name=found.name, notes=found.warnings)
+    return outline_connectors(
+        found.connectors, found.worker, name=found.name, warnings=found.warnings
+    )
 
 
 def uses_secrets(converted: Converted) -> bool:

@@ -23,7 +23,7 @@ def outline_connectors(
     worker: PropertiesFile | None,
     *,
     name: str | None = None,
-    notes: Sequence[str] = (),
+    warnings: Sequence[str] = (),
 ) -> Outline:
     """Without a worker, that of dedicated mode: it belongs to the target. Raises ConfigError."""
     connectors = [outlined(each.name, each.config, each.state) for each in named]
@@ -35,13 +35,13 @@ def outline_connectors(
         its = tuple(each for each in connectors if each.target == target)
         settings = given if given is not None else _implied(its)
         workers.append(OutlinedWorker(target=target, settings=settings, connectors=its, name=name))
-    said = list(notes)
+    said = []
     if given is not None and len(workers) > 1:
         targets = ", ".join(each.target for each in workers)
         said.append(
             f"one worker runs connectors to several targets ({targets}); here each has its own"
         )
-    return Outline(workers=tuple(workers), notes=tuple(said))
+    return Outline(workers=tuple(workers), notes=tuple(said), warnings=tuple(warnings))
 
 
 def _implied(connectors: Sequence[OutlinedConnector]) -> Mapping[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from heliograph.config.client_options import client_option
 from heliograph.config.connector_class import ConnectorClass
 from heliograph.config.convert.outline import (
     STORAGE,
@@ -13,9 +14,11 @@ from heliograph.config.convert.outline import (
 )
 from heliograph.config.flows import Pair, pair_settings
 from heliograph.config.layers import Layers, Settings, is_client_config
+from heliograph.config.options import Scope
 from heliograph.config.options.checkpoint import CHECKPOINT
 from heliograph.config.options.heartbeat import HEARTBEAT
 from heliograph.config.options.source import SOURCE
+from heliograph.config.placement import OPEN_FAMILIES
 from heliograph.config.properties import PropertiesFile
 from heliograph.config.values import parse_list
 from heliograph.errors import ConfigError
@@ -134,7 +137,11 @@ def _worker(
     """One for all flows to the target, where MM2 has one for each: that of the first."""
     first, *others = dict.fromkeys(each.source for each in _by_weight(connectors))
     given = layers.worker(target)
-    settings = {name: setting.value for name, setting in given.items() if not _is_echo(given, name)}
+    settings = {
+        name: setting.value
+        for name, setting in given.items()
+        if _is_workers(name) and not _is_echo(given, name)
+    }
     for name, found in layers.top().items():
         if name.startswith("config.providers"):
             settings[name] = found.value
@@ -163,6 +170,14 @@ def _worker(
 def _by_weight(connectors: Iterable[OutlinedConnector]) -> list[OutlinedConnector]:
     """Those that mirror records first."""
     return sorted(connectors, key=lambda each: each.kind is ConnectorClass.HEARTBEAT)
+
+
+def _is_workers(name: str) -> bool:
+    """MM2 hands its worker more than that: whatever begins with `task`, or stands at the target."""
+    kind, _, inner = name.partition(".")
+    if kind in ("consumer", "producer", "admin"):
+        return client_option(Scope(kind), inner) is not None
+    return client_option(Scope.WORKER, name) is not None or name.startswith(OPEN_FAMILIES)
 
 
 def _is_echo(worker: Settings, name: str) -> bool:

@@ -48,18 +48,20 @@ class OutlinedWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """`notes`: what the form that it was read from has and an outline has not."""
+    """`notes`: what the form that it was read from has and an outline has not; `warnings` are of reading."""
 
     workers: tuple[OutlinedWorker, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
-    """`files` by name; the first is the main one, or all there is."""
+    """`files` by name; the first is the main one, or all there is. `notes`: what is lost."""
 
     files: Mapping[str, str]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 def outlined(name: str, config: Mapping[str, str], state: str = RUNNING) -> OutlinedConnector:

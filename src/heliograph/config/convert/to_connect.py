@@ -50,12 +50,14 @@ def properties_text(settings: Mapping[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    """Signs that only count in keys stay as they are."""
-    return re.sub(
+    """Signs that only count in keys, and blanks that do not come first, stay as they are."""
+    rest = value.lstrip(" ")
+    text = re.sub(
         r"\\(.)",
-        lambda pair: pair[1] if pair[1] in ":=#!" else pair[0],
-        javaproperties.escape(value),
+        lambda pair: pair[1] if pair[1] in ":=#! " else pair[0],
+        javaproperties.escape(rest),
     )
+    return r"\ " * (len(value) - len(rest)) + text
 
 
 def _file_name(name: str) -> str:
