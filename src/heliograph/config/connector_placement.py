@@ -27,6 +27,7 @@ from heliograph.config.placement import (
 from heliograph.config.values import CLASS, STRING
 
 _SIDE = re.compile(r"(?P<side>source|target)\.cluster\.(?P<name>.+)")
+_CONVERTERS = ("key.converter.", "value.converter.", "header.converter.")
 _OF_CONNECT = ("topic.creation.", "transforms.", "predicates.", "errors.deadletterqueue.")
 #: What a connector has and a file of flows has not, or elsewhere.
 _OWN = {
@@ -52,7 +53,7 @@ def place(key: str, *, own_classes: bool) -> Placement:
         return _of_client(key, match)
     if key in WRONG_NAMES:
         return Ineffective(key, WRONG_NAMES[key].format(prefix=""))
-    if key.startswith(OPEN_FAMILIES):
+    if key.startswith(_CONVERTERS):
         return Known(key, "", open_setting(key))
     if key.startswith(_OF_CONNECT):
         return Ineffective(key, "has no effect in this version")
@@ -68,7 +69,7 @@ def _elsewhere(key: str, own_classes: bool) -> Placement:
         return Ineffective(key, "has no effect in a connector; a setting of mm2.properties")
     if own_classes:
         return Known(key, "", own_setting(key))
-    if (Scope.WORKER, key) in OPTIONS:
+    if (Scope.WORKER, key) in OPTIONS or key.startswith(OPEN_FAMILIES):
         return Ineffective(key, "has no effect in a connector; a setting of the worker")
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known_names(Scope.CONNECTOR))}")
 

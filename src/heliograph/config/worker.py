@@ -283,6 +283,8 @@ def _place(key: str) -> Placement:
         return Known(key, "", open_setting(key))
     if _GONE.fullmatch(key):
         return Ineffective(key, "has no effect since Kafka 3.0; leave it out")
+    if key == "clusters":
+        return Ineffective(key, "has no effect in a worker's file; a setting of mm2.properties")
     known = known_names(Scope.SERVE) | known_names(Scope.WORKER) | known_names(Scope.TOP)
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known)}")
 

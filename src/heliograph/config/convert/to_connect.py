@@ -24,7 +24,7 @@ def to_connect(outline: Outline) -> Converted:
         folder = f"{_file_name(worker.target)}/" if len(outline.workers) > 1 else ""
         files[f"{folder}{WORKER}"] = properties_text(worker.settings)
         for each in worker.connectors:
-            files[f"{folder}{_file_name(each.name)}.json"] = _document(_posted(each))
+            files[_unused(f"{folder}{_file_name(each.name)}", files)] = _document(_posted(each))
     return Converted(files=files, notes=outline.notes)
 
 
@@ -61,4 +61,12 @@ def _escaped(value: str) -> str:
 
 
 def _file_name(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name)
+
+
+def _unused(stem: str, files: Mapping[str, str]) -> str:
+    """Names that differ in other signs only must not share a file."""
+    found, number = f"{stem}.json", 2
+    while found in files:
+        found, number = f"{stem}-{number}.json", number + 1
+    return found

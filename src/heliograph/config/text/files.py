@@ -8,13 +8,16 @@ from heliograph.errors import ConfigError
 
 #: Of a configuration, with room to spare.
 _MOST_BYTES = 16 << 20
+_STEP_BYTES = 64 << 10
 
 
 def read_text(path: Path) -> str:
     """In UTF-8. Raises ConfigError."""
     try:
+        data = bytearray()
         with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+            while len(data) <= _MOST_BYTES and (more := file.read(_STEP_BYTES)):
+                data += more
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
