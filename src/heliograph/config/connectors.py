@@ -109,9 +109,40 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
         ),
         epoch_seconds=worker.epoch_seconds,
         once_timeout_seconds=worker.once_timeout_seconds,
-        warnings=tuple(dict.fromkeys(w for each in given for w in each.warnings)),
+        warnings=tuple(
+            dict.fromkeys([*(w for each in given for w in each.warnings), *rivals(running)])
+        ),
         problems=tuple((each.name, each.problems) for each in given if each.problems),
     )
+
+
+def rivals(connectors: Iterable[Connector]) -> list[str]:
+    """Warnings for source connectors that tell of the same source topics in the same place on the target, and
+    mean different ones: what is known of a topic goes by its source's alias."""
+    found: list[str] = []
+    seen: dict[tuple[str, frozenset[str]], Connector] = {}
+    for each in connectors:
+        if each.flow is None or each.kind is not ConnectorClass.SOURCE:
+            continue
+        target, source, *_ = each.clusters
+        first = seen.setdefault((source.alias, frozenset(target.bootstrap_servers)), each)
+        assert first.flow is not None
+        same_source = set(first.clusters[1].bootstrap_servers) == set(source.bootstrap_servers)
+        if not same_source or _policy(first) != _policy(each):
+            what = "policy" if same_source else "cluster"
+            found.append(
+                f"connector {each.name}: calls its source {source.alias}, as {first.name} does with another "
+                f"{what}; give it another alias if both mirror topics of one name, or their offsets are "
+                "mixed up"
+            )
+    return found
+
+
+def _policy(connector: Connector) -> tuple[str, ...]:
+    assert connector.flow is not None
+    classes = connector.flow.classes
+    settings = [f"{n}={v}" for n, v in classes.settings if n.startswith("replication.policy.")]
+    return classes.replication_policy, *settings
 
 
 @dataclass(slots=True)

@@ -72,6 +72,20 @@ def test_connectors_may_share_aliases_and_differ_in_topics_and_servers() -> None
     assert [flow.name for flow in mirror.flows] == ["first", "second"]
     assert mirror.cluster("us", "first").bootstrap_servers == ("us1:9092",)
     assert mirror.cluster("us", "second").bootstrap_servers == ("backup:9092",)
+    assert mirror.warnings == (
+        "connector second: calls its source us, as first does with another cluster; give it another alias if "
+        "both mirror topics of one name, or their offsets are mixed up",
+    )
+
+
+def test_connectors_that_share_an_alias_and_a_policy_are_no_rivals() -> None:
+    same = mirror_of(
+        {"first": {**SOURCE, "topics": "a"}, "second": {**SOURCE, "topics": "b"}}, worker()
+    )
+    assert same.warnings == ()
+    other = {**SOURCE, "replication.policy.separator": "_"}
+    (told,) = mirror_of({"first": SOURCE, "second": other}, worker()).warnings
+    assert "as first does with another policy" in told
 
 
 def test_one_bad_connector_hinders_no_other() -> None:
