@@ -22,8 +22,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from heliograph.config.clusters import Logins, checked_servers
 from heliograph.config.connector_class import ConnectorClass, connector_class, not_a_connector
+from heliograph.config.connector_clusters import ConnectorClusters
 from heliograph.config.connector_placement import place
 from heliograph.config.effective import Effective
 from heliograph.config.findings import refusals, remarks, value_problems
@@ -32,21 +32,18 @@ from heliograph.config.flows import Pair, PairSettings
 from heliograph.config.layers import (
     Setting,
     Settings,
-    below,
     client_settings,
-    is_client_config,
     with_todays_names,
 )
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
-from heliograph.config.options import OPTIONS, Scope
+from heliograph.config.options import Scope
 from heliograph.config.override_policy import override_problems
 from heliograph.config.properties import PropertiesFile, Property
 from heliograph.config.values import InvalidValue, parse_boolean
 from heliograph.config.worker import WorkerConfig
-from heliograph.model import ClientKind, ClusterConfig
+from heliograph.model import ClusterConfig
 
 _TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
-_SERVERS = "bootstrap.servers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +159,11 @@ class _Reading:
         settings = self._settings()
         self._judge(settings)
         source, target = self._aliases(kind)
-        clusters = self._clusters(kind, settings, source, target)
-        pair = self._pair(settings, source, target)
+        reader = ConnectorClusters(
+            self.name, self.file, self.worker, settings, self.problems, self.warnings
+        )
+        clusters = reader.read(kind, source, target)
+        pair = self._pair(settings, reader, source, target)
         self._check(kind, settings)
         flow = heartbeats = None
         if kind is ConnectorClass.HEARTBEAT:
@@ -246,76 +246,6 @@ class _Reading:
             if not connector.flag(name):
                 self._problem(name, f"MirrorCheckpointConnector can't run {why}; leave it out")
 
-    # ── clusters ─────────────────────────────────────────────────────────────────────────────
-
-    def _clusters(
-        self, kind: ConnectorClass, settings: Settings, source: str, target: str
-    ) -> tuple[ClusterConfig, ...]:
-        """A heartbeat connector never looks at its source."""
-        found = [self._target(target, settings)]
-        if kind is not ConnectorClass.HEARTBEAT:
-            found.append(self._cluster(source, "source", settings))
-        return tuple(found)
-
-    def _cluster(
-        self, alias: str, side: str, settings: Settings, producer: Settings | None = None
-    ) -> ClusterConfig:
-        clients = {kind: client_settings(settings, side, kind) for kind in ClientKind}
-        servers = self._servers(side, clients)
-        if producer is not None:
-            clients[ClientKind.PRODUCER] = producer
-        return self._secured(alias, servers, clients, f"{side}.cluster.")
-
-    def _secured(
-        self,
-        alias: str,
-        servers: tuple[str, ...],
-        clients: Mapping[ClientKind, Settings],
-        missing: str,
-    ) -> ClusterConfig:
-        logins = Logins(
-            self.file.name, self.problems, self.warnings, missing, self.file.properties.__contains__
-        )
-        cluster = ClusterConfig(
-            alias=alias, bootstrap_servers=servers, properties=_properties(clients)
-        )
-        return logins.secured(cluster, clients)
-
-    def _servers(self, side: str, clients: Mapping[ClientKind, Settings]) -> tuple[str, ...]:
-        used = [ClientKind.ADMIN, *([ClientKind.CONSUMER] if side == "source" else [])]
-        settings = [its[_SERVERS] for kind in used if _SERVERS in (its := clients[kind])]
-        if not settings or not any(setting.value.strip() for setting in settings):
-            self._problem(
-                f"{side}.cluster.{_SERVERS}", "missing; expected host:port of one or more brokers"
-            )
-            return ()
-        first, *others = [checked_servers(each, self.file.name, self.problems) for each in settings]
-        if any(set(other) != set(first) for other in others):
-            self._problem(
-                settings[-1].key,
-                f"expected the addresses of {settings[0].key}: a flow reads topics and records of one "
-                f"cluster",
-            )
-        return first
-
-    def _target(self, alias: str, settings: Settings) -> ClusterConfig:
-        """As MM2's own clients reach it, and the worker's producer; if these name different brokers, as the
-        producer alone does."""
-        producer = self._producer(settings)
-        servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
-        named = self._cluster(alias, "target", settings, producer)
-        if set(servers) == set(named.bootstrap_servers) or not named.bootstrap_servers:
-            return named
-        self.warnings.append(
-            f"connector {self.name}: its target is {', '.join(servers)}, where the worker's producer "
-            f"writes ({producer[_SERVERS].key} in {producer[_SERVERS].found.at(self.file.name)}), not "
-            f"{', '.join(named.bootstrap_servers)} (target.cluster.{_SERVERS}); if these are two "
-            f"clusters, set producer.override.{_SERVERS}"
-        )
-        return self._secured(
-            alias, servers, dict.fromkeys(ClientKind, producer), "producer.override."
-        )
-
     def _stored(self, found: Connector, settings: Settings) -> Connector:
         """With the records, or on the worker's cluster; maybe in a topic of the connector's own (KIP-618)."""
         topic = settings.get("offsets.storage.topic")
@@ -341,23 +271,9 @@ class _Reading:
         clusters = found.clusters if here else (*found.clusters, self.worker.cluster)
         return replace(found, flow=flow, heartbeats=beats, clusters=clusters)
 
-    # ── settings ─────────────────────────────────────────────────────────────────────────────
-
-    def _producer(self, settings: Settings) -> Settings:
-        """`Worker.baseProducerConfigs`: of the worker's settings without a prefix, only its servers."""
-        worker = self._of_worker()
-        default = Setting(_SERVERS, Property(",".join(self.worker.cluster.bootstrap_servers), 0))
-        base = {_SERVERS: worker.get(_SERVERS, default)}
-        return base | below(worker, "producer.") | below(settings, "producer.override.")
-
-    def _of_worker(self) -> Settings:
-        """With the file that each stands in."""
-        return {
-            name: Setting(each.key, replace(each.found, place=each.found.at(self.worker.name)))
-            for name, each in self.worker.settings.items()
-        }
-
-    def _pair(self, settings: Settings, source: str, target: str) -> Pair:
+    def _pair(
+        self, settings: Settings, clusters: ConnectorClusters, source: str, target: str
+    ) -> Pair:
         return Pair(
             name=self.name,
             source=source,
@@ -365,8 +281,8 @@ class _Reading:
             settings=PairSettings(
                 connector=settings,
                 consumer=client_settings(settings, "source", "consumer"),
-                producer=self._producer(settings),
-                worker=self._of_worker(),
+                producer=clusters.producer(),
+                worker=clusters.of_worker(),
                 worker_prefix="",
                 consumer_prefix="source.consumer.",
             ),
@@ -379,13 +295,3 @@ class _Reading:
         found = self.file.properties.get(key)
         at = self.file.name if found is None else found.at(self.file.name)
         self.problems.append(f"{key}: {sentence} ({at})")
-
-
-def _properties(clients: Mapping[ClientKind, Settings]) -> tuple[tuple[str, str], ...]:
-    """By kind of client, as a file of flows has them for a cluster."""
-    return tuple(
-        (f"{kind}.{name}", setting.value)
-        for kind, settings in clients.items()
-        for name, setting in settings.items()
-        if name != _SERVERS and (is_client_config(name) or (Scope(kind), name) in OPTIONS)
-    )
