@@ -49,7 +49,8 @@ def test_a_worker_at_the_source_keeps_the_offsets_there(flow: Flow) -> None:
     flow.assert_mirrored(topic)
     stored = [
         offset
-        for record in read_all(flow.source, offsets)
+        for records in read_all(flow.source, offsets).values()
+        for record in records
         if isinstance(offset := read_source_offset(record.key, record.value), SourceOffset)
     ]
     assert {(each.connector, each.topic) for each in stored} == {(f"{flow.alias}-msc", topic)}
@@ -105,7 +106,7 @@ def test_a_resource_of_strimzi_mirrors_records_and_follows_groups(flow: Flow) ->
     assert outcome.good, outcome
     flow.assert_mirrored(topic)
     assert f"{name}-offset" in topics_of(flow.target)
-    (record,) = read_all(flow.target, f"{flow.alias}.checkpoints.internal")
+    (record,) = read_all(flow.target, f"{flow.alias}.checkpoints.internal")[0]
     checkpoint = read_checkpoint(record.key, record.value)
     assert isinstance(checkpoint, Checkpoint)
     assert (checkpoint.group, checkpoint.upstream, checkpoint.downstream) == (
