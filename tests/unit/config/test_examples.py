@@ -3,12 +3,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from strimzi_files import secret
 
+from heliograph.config import forms
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.mm2_properties import load
 from heliograph.model import IsolationLevel, SyncsLocation, Translation
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.properties"))
+FOLDER = Path(__file__).parents[3] / "examples"
+EXAMPLES = sorted(path for path in FOLDER.glob("*.properties") if path.name != "worker.properties")
 ENVIRONMENT = {"MAIN_BROKERS": "main1:9092", "STANDBY_BROKERS": "standby1:9092"}
 
 
@@ -50,3 +53,32 @@ def test_disaster_recovery_keeps_names_and_writes_nothing_to_its_source() -> Non
     assert flow.offset_syncs is not None
     assert flow.offset_syncs.location is SyncsLocation.TARGET
     assert [beats.target for beats in mirror.heartbeats] == ["standby"]
+
+
+@pytest.mark.parametrize("worker", [None, FOLDER / "worker.properties"])
+def test_the_connectors_mirror_follow_groups_and_beat(worker: Path | None) -> None:
+    mirror = forms.load(FOLDER / "connectors", forms.Beside(worker=worker), {})
+
+    assert [flow.name for flow in mirror.flows] == ["mm2-msc"]
+    assert [flow.name for flow in mirror.group_flows] == ["mm2-cpc"]
+    assert [beats.name for beats in mirror.heartbeats] == ["mm2-hbc"]
+    assert mirror.warnings == ()
+
+
+def test_the_resource_runs_with_its_secrets(tmp_path: Path) -> None:
+    (tmp_path / "secrets.yaml").write_text(
+        "---\n".join(
+            [
+                secret("main-ca", ca_crt="PEM"),
+                secret("main-user", user_crt="PEM", user_key="PEM"),
+                secret("standby-ca", ca_crt="PEM"),
+                secret("standby-user", password="x"),
+            ]
+        )
+    )
+    beside = forms.Beside(secrets=[tmp_path / "secrets.yaml"])
+    mirror = forms.load(FOLDER / "kafka-mirror-maker-2.yaml", beside, {})
+
+    assert mirror.flows[0].name == "main->standby.MirrorSourceConnector"
+    assert mirror.group_flows[0].checkpoints is not None
+    assert mirror.warnings == ()
