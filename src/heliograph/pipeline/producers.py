@@ -11,11 +11,9 @@ from heliograph.client.cluster import ClusterClient
 from heliograph.client.connection import Connection
 from heliograph.client.poller import wait
 from heliograph.client.producer import Producer
+from heliograph.pipeline.reach import Reach
 
 _WAIT_SECONDS = 0.1
-
-#: Does something that needs a cluster, or waits until it can be reached.
-Reach = Callable[[ClusterClient, Callable[[], object]], None]
 
 
 class Producers:
