@@ -1,0 +1,1 @@
+"""What a Connect worker knows and does: connectors, their states and offsets, one group of workers."""
