@@ -96,7 +96,12 @@ class Herder(Protocol):
     def task_configs(self, name: str) -> Mapping[TaskId, Mapping[str, str]]: ...
 
     def put(
-        self, name: str, config: Mapping[str, str], *, initial_state: str | None, allow_replace: bool
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        initial_state: str | None,
+        allow_replace: bool,
     ) -> tuple[bool, ConnectorInfo]:
         """Whether it was created, and what there is now. `initial_state` is for what is created only."""
         ...

@@ -15,11 +15,12 @@ The record's partition is murmur2 of the key, or compaction would leave two live
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from heliograph.mm2 import jackson
+from heliograph.mm2.jackson import string as _string
 from heliograph.mm2.malformed import Malformed
 
 MIRROR_SOURCE_CONNECTOR = "MirrorSourceConnector"
@@ -29,16 +30,6 @@ MIRROR_HEARTBEAT_CONNECTOR = "MirrorHeartbeatConnector"
 #: What the checkpoint and heartbeat connectors store; nobody reads it.
 UNUSED_OFFSET_VALUE = b'{"offset":0}'
 
-_SHORT_ESCAPES = {
-    '"': r"\"",
-    "\\": r"\\",
-    "\b": r"\b",
-    "\t": r"\t",
-    "\n": r"\n",
-    "\f": r"\f",
-    "\r": r"\r",
-}
-_TO_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INT32_MAX = 2**31 - 1
 _INT64_MAX = 2**63 - 1
@@ -153,22 +144,9 @@ def _is_text(found: object) -> TypeGuard[str]:
 
 def _json(what: str, data: bytes) -> object:
     try:
-        document: object = json.loads(data.decode())
-    except (ValueError, RecursionError) as problem:
-        raise _Malformed(f"{what}: not JSON in UTF-8: {problem}") from None
-    return document
-
-
-def _string(text: str) -> str:
-    return f'"{_TO_ESCAPE.sub(_escape, text)}"'
-
-
-def _escape(match: re.Match[str]) -> str:
-    character = match[0]
-    if short := _SHORT_ESCAPES.get(character):
-        return short
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i : i + 2].hex().upper()}" for i in range(0, len(units), 2))
+        return jackson.load(what, data)
+    except ValueError as problem:
+        raise _Malformed(str(problem)) from None
 
 
 def murmur2_partition(key: bytes, partitions: int) -> int:

@@ -1,0 +1,74 @@
+r"""JSON as Jackson writes it for Kafka Connect: no blanks, raw UTF-8, except that control characters and the
+halves of characters beyond the BMP become \uXXXX in upper case.
+
+Connect finds some records by the exact bytes of a key made so; where it does not, the same form does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+
+_SHORT_ESCAPES = {
+    '"': r"\"",
+    "\\": r"\\",
+    "\b": r"\b",
+    "\t": r"\t",
+    "\n": r"\n",
+    "\f": r"\f",
+    "\r": r"\r",
+}
+_TO_ESCAPE = re.compile('["\\\\\x00-\x1f\ud800-\udfff\U00010000-\U0010ffff]')
+
+
+def string(text: str) -> str:
+    return f'"{_TO_ESCAPE.sub(_escape, text)}"'
+
+
+def dump(document: object) -> str:
+    """Members of objects in the order of the mapping."""
+    match document:
+        case str():
+            return string(document)
+        case Mapping():
+            members = (f"{string(str(key))}:{dump(value)}" for key, value in document.items())
+            return f"{{{','.join(members)}}}"
+        case Sequence():
+            return f"[{','.join(map(dump, document))}]"
+        case _:
+            return json.dumps(document)
+
+
+def load(what: str, data: bytes) -> object:
+    """Raises ValueError."""
+    try:
+        document: object = json.loads(data.decode())
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"{what}: not JSON in UTF-8: {problem}") from None
+    return document
+
+
+def hash_map_order(keys: Sequence[str]) -> list[str]:
+    """The order in which a `java.util.HashMap` gives back string keys that were put in this order."""
+    size = 16
+    while len(keys) > size * 3 // 4:
+        size *= 2
+    return sorted(keys, key=lambda key: _spread(key) & (size - 1))
+
+
+def _spread(text: str) -> int:
+    """`HashMap.hash` of `String.hashCode`, which counts UTF-16 units."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    digest = 0
+    for at in range(0, len(units), 2):
+        digest = (31 * digest + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
+    return digest ^ (digest >> 16)
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match[0]
+    if short := _SHORT_ESCAPES.get(character):
+        return short
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex().upper()}" for i in range(0, len(units), 2))
