@@ -78,6 +78,25 @@ def run(
 
 
 @app.command()
+def serve(
+    config: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[WORKER.PROPERTIES]",
+            help="Connect's own file; CONNECT_… variables win over it.",
+        ),
+    ] = None,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="A Spark cluster; default: this machine.")
+    ] = None,
+) -> None:
+    """A worker of a Connect cluster for MirrorMaker 2's connectors: everything through REST."""
+    from heliograph.cli.serve import serve as run_worker
+
+    raise typer.Exit(run_worker(config, master=master))
+
+
+@app.command()
 def demo(
     once: Annotated[
         bool, typer.Option("--once", help="Mirror a known set, compare both sides, exit.")

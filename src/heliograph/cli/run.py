@@ -22,12 +22,12 @@ log = logging.getLogger(__name__)
 
 #: A mirror of many topics and groups makes tens of thousands of objects in every cycle, among hundreds of
 #: thousands that stay, and next to no circles of them: every 700, as Python has it, is far too often to look.
-_ALLOCATIONS_PER_COLLECTION = 50_000
+ALLOCATIONS_PER_COLLECTION = 50_000
 
 
 def run(path: Path, beside: Beside, *, once: bool, master: str | None) -> int:
     log_to_stderr()
-    gc.set_threshold(_ALLOCATIONS_PER_COLLECTION)
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     config = load(path, beside)
     for warning in config.warnings:
         log.warning("%s", warning)

@@ -48,6 +48,8 @@ log = logging.getLogger(__name__)
 #: the next is tried.
 _SESSION_SECONDS = (6, 10, 30, 60, 300)
 _BEAT_SECONDS = 1.0
+#: Who stands by wants to know soon that its turn has come.
+_WATCH_SECONDS = 0.3
 #: Longer than a session: a member that died is waited for that long by those who rejoin.
 _REBALANCE_SECONDS = 15
 #: What a member believes while it rejoins must end before the coordinator stops waiting for it.
@@ -193,7 +195,7 @@ class Membership:
         self._runs = bytes(answer.assignment) == self._assignments[0]
         self._standing = Standing.RUNS if self._runs else Standing.STANDS_BY
         self._until = self._asked_at + _SESSION_SECONDS[self._session]
-        self._next_look = time.monotonic() + _BEAT_SECONDS
+        self._next_look = time.monotonic() + self._beat_seconds
 
     def _ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
         self._asked_at = time.monotonic()
@@ -246,12 +248,16 @@ class Membership:
     def _beat(self) -> None:
         sent = time.monotonic()
         code = self._heartbeat()
-        self._next_look = sent + _BEAT_SECONDS
+        self._next_look = sent + self._beat_seconds
         if code in (0, codes.REBALANCE_IN_PROGRESS):
             self._renew(sent)
             self._rejoin = code != 0
         else:
             self._refused(code)
+
+    @property
+    def _beat_seconds(self) -> float:
+        return _BEAT_SECONDS if self._runs else _WATCH_SECONDS
 
     def _heartbeat(self) -> int:
         answer = self._looking.call(self._coordinator(), heartbeat_request(self.seat))

@@ -21,6 +21,11 @@ class Shipment:
     def __init__(self) -> None:
         self._packed: dict[_Kept, Security] = {}
         self._stamps: dict[_Kept, Stamps] = {}
+        self._used: set[_Kept] = set()
+
+    def begin(self) -> None:
+        """What is packed from now on is all that counts."""
+        self._used = set()
 
     def pack(self, cluster: ClusterConfig) -> ClusterConfig:
         """Without the properties as written, which hold all secrets once more."""
@@ -35,12 +40,13 @@ class Shipment:
 
     def stale(self) -> bool:
         """Whether a file has changed since it was packed, or come into being."""
-        return any(stamps(security) != seen for (security, _), seen in self._stamps.items())
+        return any(stamps(kept[0]) != self._stamps[kept] for kept in self._used)
 
     def _material(self, cluster: ClusterConfig, security: Security) -> Security:
         """What cannot be read stays what it was; or a path, which may be there where a task runs."""
         kept = security, security.keys  # one that differs in names only is another to people
         found = stamps(security)
+        self._used.add(kept)
         if self._stamps.get(kept) != found:
             self._stamps[kept] = found
             try:

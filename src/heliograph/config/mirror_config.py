@@ -218,6 +218,17 @@ class FlowConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FlowSetup:
+    """A flow and the clusters it runs between: all that a task has to know. `target` is where its records go,
+    `offsets` where its offsets go."""
+
+    flow: FlowConfig
+    source: ClusterConfig
+    target: ClusterConfig
+    offsets: ClusterConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorConfig:
     """`flows` holds the enabled ones whose target is served, `heartbeats` all pairs that have any;
     `clusters` all that were declared, `flow_clusters` those that the clients of a flow, by its name, reach

@@ -69,8 +69,12 @@ class BadRequest(HerderError):
     """What was asked for makes no sense, or not in the connector's present state. REST: 400."""
 
 
+class Forbidden(HerderError):
+    """Not through REST, as this service is configured. REST: 403."""
+
+
 class Rebalancing(HerderError):
-    """Nobody leads the group at this moment, or the one who does has not read all of its topics yet. REST: 409."""
+    """Nobody leads the group just now, or who does has not read all of its topics yet. REST: 409."""
 
 
 class RequestTimeout(HerderError):

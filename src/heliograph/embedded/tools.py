@@ -44,17 +44,30 @@ def mirror_maker_command(
     jvm_args: Sequence[str] = (),
     version: str = KAFKA_VERSION,
 ) -> list[str]:
-    """The real MirrorMaker 2 in dedicated mode, as `connect-mirror-maker.sh` starts it.
+    """The real MirrorMaker 2 in dedicated mode, as `connect-mirror-maker.sh` starts it. 2 GB is the heap of
+    Kafka's own script."""
+    main = ("org.apache.kafka.connect.mirror.MirrorMaker", str(properties))
+    command = _mirror_jvm(main, log, heap, jvm_args, version)
+    return [*command, "--clusters", *clusters] if clusters else command
 
-    With `log`, its log goes to that file, configured by a file written beside it; without, Log4j's
-    default shows errors on the console only. 2 GB is the heap of Kafka's own script.
-    """
+
+def connect_worker_command(
+    properties: Path, *, log: Path | None = None, heap: str = "512m", version: str = KAFKA_VERSION
+) -> list[str]:
+    """A real Connect worker that has MirrorMaker 2's connectors, as `connect-distributed.sh` starts it."""
+    main = ("org.apache.kafka.connect.cli.ConnectDistributed", str(properties))
+    return _mirror_jvm(main, log, heap, ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), version)
+
+
+def _mirror_jvm(
+    main: Sequence[str], log: Path | None, heap: str, jvm_args: Sequence[str], version: str
+) -> list[str]:
+    """With `log`, the log goes to that file, configured by a file written beside it; without, Log4j's
+    default shows errors on the console only."""
     command = [str(require_java()), f"-Xms{heap}", f"-Xmx{heap}", *jvm_args]
     if log is not None:
         name, contents, argument = log_configuration(version, log)
         config = log.with_name(f"{log.stem}-{name}")
         config.write_text(contents)
         command.append(f"{argument}{config}")
-    command += ["-cp", f"{kafka_jars(version, MIRROR_MAKER)}/*"]
-    command += ["org.apache.kafka.connect.mirror.MirrorMaker", str(properties)]
-    return [*command, "--clusters", *clusters] if clusters else command
+    return [*command, "-cp", f"{kafka_jars(version, MIRROR_MAKER)}/*", *main]

@@ -70,6 +70,10 @@ class ConfigState:
     def task_configs(self, name: str) -> list[Mapping[str, str]]:
         return [self._tasks[task] for task in self.tasks(name)]
 
+    def has_had(self, task: Task) -> bool:
+        """Whether it was ever a task of its connector, as far as the topic remembers."""
+        return task in self._tasks
+
     def stale(self, name: str) -> bool:
         """Whether the tasks were made for another configuration of the connector than it now has."""
         return self._applied.get(name) != self.configs.get(name)

@@ -1,9 +1,10 @@
 """How connectors and tasks are, and which topics they write to, as `KafkaStatusBackingStore` keeps it.
 
-    status-connector-<name>              {"state":"RUNNING","trace":null,"worker_id":"host:8083","generation":3,
-                                          "version":"4.3.1"}
-    status-task-<name>-<n>               the same
-    status-topic-<topic>:connector-<name>  {"topic":{"name":…,"connector":…,"task":0,"discoverTimestamp":…}}
+    status-connector-<name>  {"state":"RUNNING","trace":null,"worker_id":"host:8083","generation":3,
+                              "version":"4.3.1"}
+    status-task-<name>-<n>   the same
+    status-topic-<topic>:connector-<name>
+                             {"topic":{"name":…,"connector":…,"task":0,"discoverTimestamp":…}}
 
 Null takes each of them away. Keys are strings, values JSON without a schema.
 """

@@ -1,6 +1,7 @@
 """What services say of themselves in the group of a flow: one runs it, the others stand by.
 
-    metadata    {"host":"mirror-1","pid":4711}      of a member, in JoinGroup
+    metadata    {"host":"mirror-1","pid":4711,"url":"http://mirror-1:8083/"}
+                                                    of a member, in JoinGroup; a URL if it answers REST
     assignment  {"state":"RUNNING"}                 for a member, in SyncGroup; or STANDBY
 
 The group is that of Connect's workers, `<source>-mm2`, and so is its protocol type. The protocol's name is
@@ -22,18 +23,23 @@ STANDS_BY = b'{"state":"STANDBY"}'
 class ServiceProcess:
     host: str
     pid: int
+    url: str | None = None
 
     def __str__(self) -> str:
         return f"{self.host}, pid {self.pid}"
 
     def metadata(self) -> bytes:
-        return json.dumps(asdict(self), separators=(",", ":")).encode()
+        document = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(document, separators=(",", ":")).encode()
 
 
 def read_process(metadata: bytes) -> ServiceProcess | None:
     """None: not written by us."""
     try:
         document = json.loads(metadata)
-        return ServiceProcess(host=str(document["host"]), pid=int(document["pid"]))
+        url = document.get("url")
+        return ServiceProcess(
+            host=str(document["host"]), pid=int(document["pid"]), url=url and str(url)
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None

@@ -88,7 +88,7 @@ class TrailRecord:
     trail: Trail
 
     def key(self) -> bytes:
-        return _json(["trail", *self.topic_partition])
+        return trail_key(self.topic_partition)
 
     def value(self) -> bytes:
         upstream, downstream, sequence, identity, stored = self.trail
@@ -177,6 +177,10 @@ def told(problems: Mapping[str, str]) -> Mapping[str, str]:
         return problems
     first = dict(islice(problems.items(), MOST_PROBLEMS))
     return first | {f"{left_out:,} more": "not told here; the log of its service has them all"}
+
+
+def trail_key(partition: TopicPartition) -> bytes:
+    return _json(["trail", *partition])
 
 
 def chunk_key(partition: TopicPartition, first: int) -> bytes:

@@ -7,7 +7,7 @@ their cluster clients: connections survive from one epoch to the next.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,12 +16,13 @@ from heliograph.client.channel import TaskChannel
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
-from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, MirrorConfig
+from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, FlowSetup
 from heliograph.mm2.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
 from heliograph.pipeline.leases import Bundle, read_bundle, write_receipts
 from heliograph.pipeline.link import Link
+from heliograph.security import Secret
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
@@ -30,22 +31,24 @@ _LOOK_SECONDS = 5.0
 #: How long a link's thread waits for a coordinator in one go; it comes back to it.
 _COORDINATOR_SECONDS = 1.0
 
-#: This worker's clients, by flow and purpose. Only one task runs in a worker at a time.
-_clients: dict[tuple[str, str], ClusterClient] = {}
+#: This worker's clients, by flow and purpose, and what each was made for. Only one task runs in a worker
+#: at a time.
+_clients: dict[tuple[str, str], tuple[ClusterClient, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
     """The function of `mapInArrow`: small, immutable, pickled into every task."""
 
-    config: MirrorConfig
     driver: tuple[str, int]
     token: str = field(repr=False)
+    seal_key: Secret
+    patience_seconds: float
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
-                bundle = read_bundle(text)
+                bundle = read_bundle(text, self.seal_key)
                 if bundle.leases:
                     yield write_receipts(self._run(bundle))
 
@@ -58,10 +61,12 @@ class Copy:
             channel.close()
 
     def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
+        setups = {setup.flow.name: setup for setup in bundle.setups}
+        _forget_clients(setups)
         runs = []
         for name, leases in _by_flow(bundle.leases).items():
             stop = threading.Event()
-            link = self._link(self.config.flow(name), bundle, leases, stop)
+            link = self._link(setups[name], bundle, leases, stop)
             runs.append(_Run(link, stop))
         for run in runs:
             run.start()
@@ -84,8 +89,9 @@ class Copy:
         return receipts
 
     def _link(
-        self, flow: FlowConfig, bundle: Bundle, leases: list[Lease], stop: threading.Event
+        self, setup: FlowSetup, bundle: Bundle, leases: list[Lease], stop: threading.Event
     ) -> Link:
+        flow = setup.flow
         name, task = flow.connector_name, bundle.task
         # As brokers log them, and as quotas name them.
         role = ClientRole.REPLICATION_CONSUMER
@@ -93,7 +99,7 @@ class Copy:
         producer = f"connector-producer-{name}-{task}"
         make: Callable[..., Link] = Link
         if flow.exactly_once is not None:
-            client = self._client(flow, "coordinator", producer, stop, _LOOK_SECONDS)
+            client = _client(setup, "coordinator", producer, stop, _LOOK_SECONDS)
             client.stopped = lambda: False  # the last transaction is ended after the stop
             coordinator = _coordinator(flow, flow.exactly_once, task, client)
             transaction = Transaction(coordinator, bundle.producers[flow.name])
@@ -101,33 +107,13 @@ class Copy:
         return make(
             flow,
             leases,
-            source=self._client(flow, "source", consumer, stop),
-            target=self._client(flow, "target", producer, stop),
-            looker=self._client(flow, "looker", f"{producer}-looker", stop, _LOOK_SECONDS),
+            source=_client(setup, "source", consumer, stop),
+            target=_client(setup, "target", producer, stop),
+            looker=_client(setup, "looker", f"{producer}-looker", stop, _LOOK_SECONDS),
+            offsets=_offsets_client(setup, producer, stop),
             stopped=stop.is_set,
-            patience_seconds=self.config.once_timeout_seconds,
+            patience_seconds=self.patience_seconds,
         )
-
-    def _client(
-        self,
-        flow: FlowConfig,
-        purpose: str,
-        client_id: str,
-        stop: threading.Event,
-        timeout: float = 30.0,
-    ) -> ClusterClient:
-        from_source = purpose == "source"
-        config = self.config.cluster(flow.source if from_source else flow.target, flow.name)
-        config = config.for_client(ClientKind.CONSUMER if from_source else ClientKind.PRODUCER)
-        client = _clients.get((flow.name, purpose))
-        if client is not None and client.config != config:
-            client.close()
-            client = None
-        if client is None:
-            client = ClusterClient(config, client_id=client_id, timeout=timeout)
-            _clients[flow.name, purpose] = client
-        client.stopped = stop.is_set
-        return client
 
 
 class _Run(threading.Thread):
@@ -154,7 +140,8 @@ def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
     if run.failure is None and all(r.stored and r.error is None for r in own):
         return
     for key in [key for key in _clients if key[0] == name]:
-        _clients.pop(key).close()
+        client, _ = _clients.pop(key)
+        client.close()
 
 
 def _attend(runs: list[_Run], channel: TaskChannel) -> None:
@@ -172,6 +159,41 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         ticks += 1
         if ticks % round(_REPORT_SECONDS / _POLL_SECONDS) == 0:
             channel.report(receipt for run in runs for receipt in run.link.receipts())
+
+
+def _client(
+    setup: FlowSetup,
+    purpose: str,
+    client_id: str,
+    stop: threading.Event,
+    timeout: float = 30.0,
+) -> ClusterClient:
+    from_source = purpose == "source"
+    config = {"source": setup.source, "offsets": setup.offsets}.get(purpose, setup.target)
+    config = config.for_client(ClientKind.CONSUMER if from_source else ClientKind.PRODUCER)
+    key = (setup.flow.name, purpose)
+    client, its_id = _clients.get(key, (None, ""))
+    if client is not None and (client.config, its_id) != (config, client_id):
+        client.close()
+        client = None
+    if client is None:
+        client = ClusterClient(config, client_id=client_id, timeout=timeout)
+        _clients[key] = client, client_id
+    client.stopped = stop.is_set
+    return client
+
+
+def _offsets_client(setup: FlowSetup, producer: str, stop: threading.Event) -> ClusterClient | None:
+    if setup.flow.offsets_alias == setup.flow.target:
+        return None
+    return _client(setup, "offsets", f"{producer}-offsets", stop)
+
+
+def _forget_clients(setups: Container[str]) -> None:
+    """Of flows that are not this task's any more."""
+    for flow, purpose in [key for key in _clients if key[0] not in setups]:
+        client, _ = _clients.pop((flow, purpose))
+        client.close()
 
 
 def _by_flow(leases: Iterable[Lease]) -> dict[str, list[Lease]]:

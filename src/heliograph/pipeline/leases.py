@@ -15,7 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from heliograph.client.channel import receipt_of
+from heliograph.config.mirror_config import FlowSetup
 from heliograph.model import Lease, Lineage, Mark, Origin, ProducerIdentity, Receipt, Trail
+from heliograph.pipeline.sealing import seal, unseal
+from heliograph.security import Secret
 
 RECEIPTS = pa.schema(
     [
@@ -57,27 +60,30 @@ Producers = Mapping[str, ProducerIdentity]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
-    """The leases of one task in one epoch; of flows that mirror exactly once, the identity to write under."""
+    """The leases of one task in one epoch, and the flows that they are of as they are configured then; of
+    flows that mirror exactly once, the identity to write under."""
 
     epoch: int
     task: int
     leases: tuple[Lease, ...]
+    setups: tuple[FlowSetup, ...] = ()
     producers: Producers = field(default_factory=dict)
 
 
-def write_bundle(bundle: Bundle) -> str:
+def write_bundle(bundle: Bundle, key: Secret) -> str:
     return json.dumps(
         {
             "epoch": bundle.epoch,
             "task": bundle.task,
             "leases": [asdict(lease) for lease in bundle.leases],
+            "setups": seal(key, bundle.setups),
             "producers": bundle.producers,
         },
         separators=(",", ":"),
     )
 
 
-def read_bundle(text: str) -> Bundle:
+def read_bundle(text: str, key: Secret) -> Bundle:
     document = json.loads(text)
     leases = tuple(
         Lease(
@@ -91,7 +97,11 @@ def read_bundle(text: str) -> Bundle:
     )
     producers = {flow: ProducerIdentity(*each) for flow, each in document["producers"].items()}
     return Bundle(
-        epoch=document["epoch"], task=document["task"], leases=leases, producers=producers
+        epoch=document["epoch"],
+        task=document["task"],
+        leases=leases,
+        setups=unseal(key, document["setups"]),
+        producers=producers,
     )
 
 
@@ -122,8 +132,9 @@ def _lineage(origin: Sequence[Any], mark: Sequence[int] | None, turn: int) -> Li
 class LeaseStream:
     """A stream to which the driver adds an epoch's leases; each becomes one micro-batch."""
 
-    def __init__(self, spark: Any, slots: int) -> None:
+    def __init__(self, spark: Any, slots: int, seal_key: Secret) -> None:
         self.slots = slots
+        self._seal_key = seal_key
         self._jvm = spark._jvm
         memory_stream = self._jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
         # With a number of partitions given, the rows of a micro-batch are dealt out in turn: as many
@@ -138,13 +149,25 @@ class LeaseStream:
         return DataFrame(self._stream.toDF(), spark)
 
     def add(
-        self, epoch: int, tasks: Sequence[Sequence[Lease]], producers: Sequence[Producers] = ()
+        self,
+        epoch: int,
+        tasks: Sequence[Sequence[Lease]],
+        setups: Sequence[FlowSetup] = (),
+        producers: Sequence[Producers] = (),
     ) -> None:
+        """Each task is told of the flows that its leases are of."""
         rows = self._jvm.java.util.ArrayList()
         for slot in range(self.slots):
             leases = tuple(tasks[slot]) if slot < len(tasks) else ()
             its = producers[slot] if slot < len(producers) else {}
-            bundle = Bundle(epoch=epoch, task=slot, leases=leases, producers=its)
-            rows.add(write_bundle(bundle))
+            flows = {lease.flow for lease in leases}
+            bundle = Bundle(
+                epoch=epoch,
+                task=slot,
+                leases=leases,
+                setups=tuple(each for each in setups if each.flow.name in flows),
+                producers=its,
+            )
+            rows.add(write_bundle(bundle, self._seal_key))
         converters = self._jvm.scala.jdk.javaapi.CollectionConverters
         self._stream.addData(converters.asScala(rows).toSeq())

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import HeliographError
 from heliograph.model import Lease, Receipt
 from heliograph.pipeline.copy import Copy
@@ -60,7 +61,7 @@ class CopyQuery:
         self._settle = settle
         self._query: Any = None
         with _in_our_words():
-            self._leases = LeaseStream(spark, slots)
+            self._leases = LeaseStream(spark, slots, copy.seal_key)
             self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
         fast = _FAST_FOLDER if os.access(_FAST_FOLDER, os.W_OK) else None
         self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
@@ -77,11 +78,16 @@ class CopyQuery:
             self._query = (writer.trigger(availableNow=True) if once else writer).start()
 
     def add(
-        self, epoch: int, tasks: Sequence[Sequence[Lease]], producers: Sequence[Producers] = ()
+        self,
+        epoch: int,
+        tasks: Sequence[Sequence[Lease]],
+        setups: Sequence[FlowSetup] = (),
+        producers: Sequence[Producers] = (),
     ) -> None:
-        """`producers`, by task, of flows that mirror exactly once."""
+        """`setups` of the flows; `producers`, by task, of those that mirror exactly once. Without leases the
+        tasks return at once: their workers are warm then."""
         with _in_our_words():
-            self._leases.add(epoch, tasks, producers)
+            self._leases.add(epoch, tasks, setups, producers)
 
     def wait(self, timeout: float) -> bool:
         """Whether the query has ended; raises if it ended badly."""

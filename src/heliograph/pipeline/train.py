@@ -10,12 +10,12 @@ import logging
 import sys
 from pathlib import Path
 
-from heliograph.config.mirror_config import MirrorConfig
 from heliograph.machine.cache import locked
 from heliograph.machine.java import require_java
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.jvm import archive_path
 from heliograph.pipeline.query import CopyQuery
+from heliograph.pipeline.sealing import new_key
 from heliograph.pipeline.session import LocalSpark
 
 log = logging.getLogger(__name__)
@@ -42,12 +42,8 @@ def train() -> Path:
 def _run_once(archive: Path) -> None:
     """Every step of a mirror's start, with an epoch that has nothing to copy."""
     spark = LocalSpark(1, jvm_flags=(f"-XX:ArchiveClassesAtExit={archive}",))
-    config = MirrorConfig(
-        flows=(), heartbeats=(), clusters=(), epoch_seconds=1, once_timeout_seconds=1
-    )
-    query = CopyQuery(
-        spark.session(), 1, Copy(config=config, driver=("", 0), token=""), lambda receipts: None
-    )
+    copy = Copy(driver=("", 0), token="", seal_key=new_key(), patience_seconds=1)
+    query = CopyQuery(spark.session(), 1, copy, lambda receipts: None)
     query.start(once=False)
     for epoch in (1, 2):
         query.add(epoch, [])

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.transactions import Coordinator, transactional_ids
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import Fenced
 from heliograph.mm2.transactional_ids import (
     leader_transactional_id,
     task_transactional_id,
@@ -28,27 +29,54 @@ from heliograph.model import Lease, ProducerIdentity
 log = logging.getLogger(__name__)
 
 
+class LeaderSeat:
+    """The leader's transactional.id of one group: one identity for all flows of a service, which would
+    fence each other otherwise."""
+
+    def __init__(self) -> None:
+        self._identity: ProducerIdentity | None = None
+        self._lock = threading.Lock()
+
+    def take(self, coordinator: Coordinator) -> None:
+        """Whoever leads, from now on it is this service."""
+        with self._lock:
+            if self._identity is not None:
+                try:
+                    self._identity = coordinator.init(self._identity)
+                    return
+                except Fenced as e:
+                    log.warning("the leader's transactional.id is taken back: %s", e)
+            self._identity = coordinator.init()
+
+    def confirm(self, coordinator: Coordinator) -> None:
+        """Raises Fenced if somebody else leads."""
+        with self._lock:
+            self._identity = coordinator.init(self._identity)
+
+
 class Fencing:
     """Of one flow that mirrors exactly once; `cluster` is a client of the target that nobody else uses.
 
     Raises ClientError where the target's coordinators do not answer, Fenced where another leads by now.
     """
 
-    def __init__(self, flow: FlowConfig, cluster: ClusterClient, slots: int) -> None:
+    def __init__(
+        self, flow: FlowConfig, cluster: ClusterClient, seat: LeaderSeat, slots: int
+    ) -> None:
         assert flow.exactly_once is not None
         self._flow = flow
         self._group = flow.group_id
         self._timeout_ms = flow.exactly_once.timeout_ms
         self._cluster = cluster
         self._tasks = max(flow.tasks_max, slots)
+        self._seat = seat
         self._lock = threading.Lock()
-        self._leader: ProducerIdentity | None = None
 
     def claim(self) -> None:
         """From here on nobody else writes: neither we before, nor another service, nor Java's MM2."""
         connector = self._flow.connector_name
         with self._lock:
-            self._leader = self._coordinator(leader_transactional_id(self._group)).init()
+            self._seat.take(self._coordinator(leader_transactional_id(self._group)))
             ids = {task_transactional_id(self._group, connector, n) for n in range(self._tasks)}
             others = transactional_ids(
                 self._cluster, task_transactional_ids(self._group, connector)
@@ -65,8 +93,7 @@ class Fencing:
         """What these tasks are to write under in the epoch to come."""
         with self._lock:
             found = {task: self._coordinator(self._id(task)).init() for task in tasks}
-            leader = self._coordinator(leader_transactional_id(self._group))
-            self._leader = leader.init(self._leader)
+            self._seat.confirm(self._coordinator(leader_transactional_id(self._group)))
         return found
 
     def close(self) -> None:

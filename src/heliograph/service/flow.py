@@ -49,7 +49,10 @@ class ObservedFlow:
         target: ClusterClient,
         guard: LoopGuard,
         fencing: Fencing | None = None,
+        *,
+        offsets: ClusterClient | None = None,
     ) -> None:
+        """`offsets` is the cluster of stored offsets, if that is not the target."""
         self.config = config
         self.gaps = FlowGaps(config)
         self.fencing = fencing  # where it mirrors exactly once
@@ -58,6 +61,7 @@ class ObservedFlow:
         self.hopeless: ClientError | None = None  # why waiting will not help
         self._source = source
         self._target = target
+        self._offsets = offsets or target
         self._filter = config.topic_filter()
         self._busy = threading.Lock()  # of the clients: one question at a time
         self._lock = threading.Lock()  # of everything below
@@ -133,6 +137,16 @@ class ObservedFlow:
         """Topics that are left alone because they would go round in a circle."""
         return tuple(sorted(self._guard.refused(self.config)))
 
+    @property
+    def target_id(self) -> str | None:
+        """The target's own id, once it is known."""
+        return self._target.metadata.cluster_id
+
+    def partitions(self) -> frozenset[TopicPartition] | None:
+        """Those that are mirrored, or would be if nothing were wrong; None before the first look."""
+        with self._lock:
+            return frozenset(self._partitions) if self.observed else None
+
     def topics(self) -> dict[str, str]:
         """Source topics that are mirrored, and their remote topics."""
         with self._lock:
@@ -179,8 +193,8 @@ class ObservedFlow:
         self._loads = dict(loads)
 
     def close(self) -> None:
-        self._source.close()
-        self._target.close()
+        for client in (self._source, self._target, self._offsets):
+            client.close()
         if self.fencing is not None:
             self.fencing.close()
 
@@ -224,7 +238,7 @@ class ObservedFlow:
 
     def _require_offsets_topic(self) -> None:
         """Without it nobody would know where to resume: the flow cannot run."""
-        problem = ensure_internal_topic(self._target, offsets_of(self.config))
+        problem = ensure_internal_topic(self._offsets, offsets_of(self.config))
         if problem is not None:
             raise ClientError(problem)
 
@@ -239,7 +253,7 @@ class ObservedFlow:
         by that. What is stored is returned."""
         if self.fencing is not None:
             self.fencing.claim()
-        stored = stored_positions(self.config, self._target)
+        stored = stored_positions(self.config, self._offsets)
         trails = read_trails(self.config.source, self._target)
         found = {
             partition: resumption(
@@ -341,7 +355,7 @@ class ObservedFlow:
         """Failed partitions wait for another stored offset; it is looked for less and less often."""
         self._next_release = time.monotonic() + self._release_backoff.next()
         with self._busy:
-            stored = stored_positions(self.config, self._target)
+            stored = stored_positions(self.config, self._offsets)
             released = self.gaps.release(stored, self._ids)
             self._move(released)
             self._reset_unknown()

@@ -20,10 +20,13 @@ class PairHeartbeats:
         target: ClusterClient,
         problems: Problems,
         stop: threading.Event,
+        *,
+        offsets: ClusterClient | None = None,
     ) -> None:
-        self._target = target
-        self._sync = HeartbeatSync(config, target)
-        name = f"{config.source}->{config.target}"
+        self.emitted = 0
+        self._clients = [target] if offsets is None else [target, offsets]
+        self._sync = HeartbeatSync(config, target, offsets)
+        name = config.name
         self._schedule = Schedule(f"{name} heartbeats", problems, stop)
         self._schedule.every(config.interval_seconds, f"{name}: heartbeats", self._emit)
 
@@ -35,7 +38,10 @@ class PairHeartbeats:
 
     def close(self, timeout: float) -> None:
         self._schedule.join(timeout)
-        self._target.close()
+        for client in self._clients:
+            client.close()
 
     def _emit(self) -> Mapping[str, str]:
-        return self._sync.emit(int(time.time() * 1000))
+        problems = self._sync.emit(int(time.time() * 1000))
+        self.emitted += not problems
+        return problems

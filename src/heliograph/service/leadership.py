@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
@@ -24,8 +25,10 @@ from heliograph.mm2.service_member import (
     RUNS,
     STANDS_BY,
     ServiceProcess,
+    read_process,
 )
 from heliograph.model import ClusterConfig
+from heliograph.service.jobs import Job, WorkGroup
 from heliograph.service.problems import Problems
 from heliograph.service.tenure import Tenure
 
@@ -34,28 +37,35 @@ log = logging.getLogger(__name__)
 #: Longer than a rebalance takes; what has a deadline of its own is asked with the second.
 _JOIN_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
+_LOOK_AGAIN_SECONDS = 1.0
 _LEAVE_SECONDS = 1.0
 _TICK_SECONDS = 0.2
 
 
 class Leadership:
     """A thread that holds the place of this service in one group, and begins and ends the terms of the
-    pairs of clusters that the group stands for."""
+    jobs that the group stands for."""
 
     def __init__(
         self,
-        group: str,
-        target: ClusterConfig,
-        pairs: Sequence[tuple[str, str]],
-        open_tenure: Callable[[tuple[str, str]], Tenure],
+        work: WorkGroup,
+        open_tenure: Callable[[Job], Tenure],
         problems: Problems,
         stop: threading.Event,
     ) -> None:
-        self.names = tuple(f"{source}->{target}" for source, target in pairs)
+        group, target = work.group_id, work.cluster
+        self.names = work.names
         self.tenures: tuple[Tenure, ...] = ()
         self.hopeless: ClientError | None = None  # why waiting will not help
         self.waits_for = ""
-        self._pairs = tuple(pairs)
+        #: Where the service that runs answers REST, if this one stands by.
+        self.leader_url: str | None = None
+        self._jobs = {job.name: job for job in work.jobs}
+        self._led = False
+        self._term = 0
+        self._assigned = work.assigned
+        self._lock = threading.Lock()  # of jobs and terms
+        self._next_look = 0.0
         self._open_tenure = open_tenure
         self._problems = problems
         self._stop = stop
@@ -66,7 +76,7 @@ class Leadership:
         servers = ",".join(target.bootstrap_servers)
         self._identity = Identity(f"{servers} {group}")
         self._looking = self._client(target, _LOOK_SECONDS)
-        process = ServiceProcess(host=os.uname().nodename, pid=os.getpid())
+        process = ServiceProcess(host=os.uname().nodename, pid=os.getpid(), url=work.url)
         self._membership = Membership(
             group,
             asking=self._client(target, _JOIN_SECONDS),
@@ -79,8 +89,32 @@ class Leadership:
 
     @property
     def leads(self) -> bool:
-        """Whether this service, and no other, runs these pairs at this moment."""
-        return bool(self.tenures) and self._membership.runs
+        """Whether this service, and no other, runs these jobs at this moment."""
+        return self._led and self._membership.runs
+
+    @property
+    def standing(self) -> Standing:
+        return self._membership.standing
+
+    @property
+    def generation(self) -> int:
+        return self._membership.seat.generation
+
+    @property
+    def jobs(self) -> list[Job]:
+        return list(self._jobs.values())
+
+    @property
+    def term(self) -> int | None:
+        """A number for the time that this service leads without a break; None: it does not."""
+        return self._term if self.leads else None
+
+    def assign(self, jobs: Iterable[Job], term: int | None = None) -> None:
+        """What the group stands for from now on; terms of jobs begin and end accordingly, soon. With a
+        `term`: if it still lasts."""
+        with self._lock:
+            if term is None or term == self._term:
+                self._jobs = {job.name: job for job in jobs}
 
     @property
     def decided(self) -> bool:
@@ -113,7 +147,7 @@ class Leadership:
                 self._say()
             except ClientError as e:
                 delay = backoff.next()
-                self.hopeless = None if e.retriable or self.tenures else e
+                self.hopeless = None if e.retriable or self._led else e
                 self._say(f"{e}; trying again" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
@@ -125,12 +159,35 @@ class Leadership:
         if self._stop.is_set():
             for tenure in self.tenures:
                 tenure.over.set()
-        elif self._membership.runs and not self.tenures:
-            self.tenures = tuple(self._open_tenure(pair) for pair in self._pairs)
-            for tenure in self.tenures:
-                self._on_begin(tenure)
-        elif self.tenures and not self._membership.runs:
+        elif self._membership.runs:
+            self._take_turns()
+            self._led = True
+        elif self._led:
             self._end()
+
+    def _take_turns(self) -> None:
+        """End the terms of jobs that are no more, or not as they were; begin those that are missing."""
+        jobs = self._jobs
+        for tenure in self.tenures:
+            if not tenure.leaving and jobs.get(tenure.job.name) != tenure.job:
+                tenure.leave()
+            elif tenure.leaving and tenure.released.is_set() and not tenure.over.is_set():
+                tenure.over.set()
+                self._close_aside([tenure], goodbye=True)
+        kept = [tenure for tenure in self.tenures if not tenure.closed.is_set()]
+        taken = {tenure.job.name for tenure in kept}
+        begun = [self._open_tenure(job) for name, job in jobs.items() if name not in taken]
+        if begun or len(kept) < len(self.tenures):
+            self.tenures = (*kept, *begun)
+        for tenure in begun:
+            self._on_begin(tenure)
+
+    def _close_aside(self, tenures: Sequence[Tenure], *, goodbye: bool) -> None:
+        """What still waits for an answer of a broker may take a while to notice."""
+        group = self._membership.seat.group
+        threading.Thread(
+            target=_close_all, args=(tenures, goodbye), name=f"{group} end", daemon=True
+        ).start()
 
     def _end(self) -> None:
         log.warning(
@@ -140,15 +197,16 @@ class Leadership:
             self._membership.seat.group,
         )
         ended, self.tenures = self.tenures, ()
-        self._seen, self._word = None, ""
-        for tenure in ended:
+        with self._lock:
+            self._led, self._seen, self._word = False, None, ""
+            self._term += 1
+            if self._assigned:
+                self._jobs = {}
+        still_open = [tenure for tenure in ended if not tenure.over.is_set()]
+        for tenure in still_open:
             tenure.over.set()
-        for name in self.names:
-            self._problems.forget(f"flow {name}")
-        # What still waits for an answer of a broker may take a while to notice.
-        threading.Thread(
-            target=_close_all, args=(ended,), name=f"{self._membership.seat.group} end", daemon=True
-        ).start()
+            self._problems.forget(tenure.job.area)
+        self._close_aside(still_open, goodbye=False)
 
     def _leave(self) -> None:
         self._looking.timeout = _LEAVE_SECONDS
@@ -168,12 +226,14 @@ class Leadership:
             self._word = self._sentence(standing)
             if self._word != before:
                 log.info("%s: %s", ", ".join(self.names), self._word)
+        self._look_for_leader(standing)
         if trouble is None and standing in (Standing.REFUSED, Standing.ALONE):
             trouble = self._word
         self.waits_for = trouble or self._word or "no word of its group yet"
         found = {} if trouble is None else {"": trouble}
+        what = "" if self._assigned else "flow "
         for name in self.names:
-            self._problems.update(f"flow {name}: group {self._membership.seat.group}", found)
+            self._problems.update(f"{what}{name}: group {self._membership.seat.group}", found)
 
     def _sentence(self, standing: Standing) -> str:
         group = self._membership.seat.group
@@ -195,23 +255,34 @@ class Leadership:
             "has stopped, or is silent for some seconds"
         )
 
+    def _look_for_leader(self, standing: Standing) -> None:
+        """While a group rebalances, nobody can tell who runs."""
+        now = time.monotonic()
+        if standing is not Standing.STANDS_BY:
+            self.leader_url = None
+        elif self.leader_url is None and now >= self._next_look:
+            self._next_look = now + _LOOK_AGAIN_SECONDS
+            self._others()
+
     def _others(self) -> str:
         """Who runs, as far as the coordinator tells it."""
         described = self._membership.describe()
         if described is None:
             return ""
         running = [m for m in described.members if m.assignment == RUNS]
+        processes = [read_process(member.metadata) for member in running]
+        self.leader_url = next((p.url for p in processes if p is not None), None)
         return "; ".join(map(str, running or described.members))
 
     def _lapsed(self) -> bool:
         """A question must not keep us from seeing that our time is up."""
-        return bool(self.tenures) and not self._membership.runs and not self._released.is_set()
+        return self._led and not self._membership.runs and not self._released.is_set()
 
     def _client(self, target: ClusterConfig, timeout: float) -> ClusterClient:
         # As Connect's workers call themselves in MM2.
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
 
 
-def _close_all(tenures: Sequence[Tenure]) -> None:
+def _close_all(tenures: Sequence[Tenure], goodbye: bool) -> None:
     for tenure in tenures:
-        tenure.close(_JOIN_SECONDS, goodbye=False)
+        tenure.close(_JOIN_SECONDS, goodbye=goodbye)

@@ -22,12 +22,25 @@ class LoopGuard:
 
     def __init__(self, flows: Sequence[FlowConfig], since_ms: int) -> None:
         self._since_ms = since_ms
-        self._flows = {flow.name: FilteredFlow(flow, flow.topic_filter()) for flow in flows}
+        self._flows: dict[str, FilteredFlow] = {}
         self._lock = threading.Lock()
         self._ids: dict[str, str | None] = {}
         self._topics: dict[str, frozenset[str]] = {}
         self._own: Refused = {}
         self._foreign: Refused = {}
+        self.reckon_with(flows)
+
+    def reckon_with(self, flows: Sequence[FlowConfig]) -> None:
+        """All that this service is to copy, from now on."""
+        with self._lock:
+            known = {each.flow: each for each in self._flows.values()}
+            self._flows = {
+                flow.name: known.get(flow) or FilteredFlow(flow, flow.topic_filter())
+                for flow in flows
+            }
+            names = self._flows.keys()
+            self._own = {name: its for name, its in self._own.items() if name in names}
+            self._foreign = {name: its for name, its in self._foreign.items() if name in names}
 
     def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
         """Take into account what stands on both clusters of a flow just now."""
@@ -57,9 +70,13 @@ class LoopGuard:
     def _traced(
         self, flow: FlowConfig, source: ClusterClient, topics: frozenset[str]
     ) -> dict[str, str]:
-        if f"{flow.target}->{flow.source}" in self._flows:
+        with self._lock:
+            flows = dict(self._flows)
+        back = (flow.target, flow.source)
+        if back in {(each.flow.source, each.flow.target) for each in flows.values()}:
             return {}  # the way back is this process's own, and `find_loops` knows it better
-        own, now_ms = self._flows[flow.name], int(time.time() * 1000)
+        own = flows.get(flow.name) or FilteredFlow(flow, flow.topic_filter())
+        now_ms = int(time.time() * 1000)
         traces = read_traces(source, flow.target)
         found = find_foreign_loops(
             own,

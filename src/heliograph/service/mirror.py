@@ -11,6 +11,7 @@ observed by a thread of its own: one that cannot be reached keeps none of the ot
 from __future__ import annotations
 
 import logging
+import math
 import os
 import secrets
 import threading
@@ -22,16 +23,18 @@ from typing import Any
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
 from heliograph.client.shipping import Shipment, carries_secrets
-from heliograph.config.mirror_config import MirrorConfig
+from heliograph.config.mirror_config import FlowSetup, MirrorConfig
 from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.query import CopyQuery, QueryFailed, SparkLost
+from heliograph.pipeline.sealing import new_key
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
 from heliograph.plan.epoch import gain, plan_epoch
 from heliograph.service.crew import Crew
 from heliograph.service.fencing import task_producers
 from heliograph.service.flow import ObservedFlow
+from heliograph.service.jobs import WorkGroup, work_groups
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
 from heliograph.service.restarts import Restarts
@@ -42,6 +45,8 @@ _TICK_SECONDS = 0.25
 _FIRST_LOOK_SECONDS = 5.0
 #: Within a stop's 5 seconds: the tasks' last word, then Spark and its JVM.
 _STOP_SECONDS = 3.5
+#: Nothing to copy for so long: time to start the tasks' workers.
+_WARM_SECONDS = 2.0
 _RESTARTS_ONCE = 3
 #: A change of epoch stops the copy for a fraction of a second: it must bring something, and often enough
 #: is every minute.
@@ -67,7 +72,11 @@ class Outcome:
 
 
 class Mirror:
-    """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied."""
+    """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied.
+
+    As a `worker` it has nothing to do at first: jobs are assigned to its one group, and taken off, while it
+    runs, and no trouble of theirs ends it.
+    """
 
     def __init__(
         self,
@@ -77,6 +86,7 @@ class Mirror:
         once: bool = False,
         stop: threading.Event,
         progress: Progress,
+        worker: WorkGroup | None = None,
     ) -> None:
         self._config = config
         self._once = once
@@ -88,7 +98,9 @@ class Mirror:
             self._token, self._hear, spark.driver_host, on_gone=self._miss
         )
         self.problems = Problems()
-        self._crew = Crew(config, progress, self.problems, stop, spark.slots)
+        self._serves = worker is not None
+        groups = work_groups(config) if worker is None else [worker]
+        self.crew = Crew(groups, progress, self.problems, stop, spark.slots)
         self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
         self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
         self._lock = threading.Lock()
@@ -97,19 +109,14 @@ class Mirror:
         self._epoch_started = 0.0
         self._ending = False
         self._idle = False
+        self._warm_at = math.inf
         self._query: CopyQuery | None = None
         self._running: list[list[Lease]] = []
         self._weighed: dict[str, dict[TopicPartition, int]] = {}
         self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
         self._shipment = Shipment()
         self._next_look_at_files = 0.0
-        if not spark.encrypts and any(map(carries_secrets, config.clusters)):
-            log.warning(
-                "Spark does not encrypt what it sends to its executors, and passwords and keys of the "
-                "clusters are among it: set spark.authenticate and spark.network.crypto.enabled, or trust "
-                "that network (docs/security.md)"
-            )
-        self._renewing = False
+        self._said = False  # that secrets travel in the clear
 
     def run(self) -> Outcome:
         try:
@@ -119,25 +126,26 @@ class Mirror:
         return self._outcome()
 
     def _run_on(self) -> None:
-        self._crew.start()
-        if not self._config.flows:
+        self.crew.start()
+        if not self._serves and not self.crew.copies:
             self._stop.wait()  # heartbeats are all that was asked for
             return
-        self._await_first_look()
+        if not self._serves:
+            self._await_first_look()
         self._mirror()
 
     def _run_once(self) -> None:
-        self._crew.start(bounded=True)
+        self.crew.start(bounded=True)
         self._await_lead()
         self._observe_bounded()
-        self._crew.before_copying()
+        self.crew.before_copying()
         self._mirror()
-        self._crew.after_copying()
+        self.crew.after_copying()
 
     def _close(self) -> None:
         self._stop.set()
         self._channel.close()
-        self._crew.close(_STOP_SECONDS)
+        self.crew.close(_STOP_SECONDS)
 
     # ── epochs ───────────────────────────────────────────────────────────────────────────────
 
@@ -147,8 +155,7 @@ class Mirror:
             began, before = time.monotonic(), self._progress.records
             try:
                 self._run_query()
-                if not self._renewing:
-                    return
+                return
             except QueryFailed as e:
                 copied = self._progress.records > before
                 delay = restarts.next(time.monotonic() - began, copied=copied)
@@ -163,7 +170,7 @@ class Mirror:
         if not self._channel.await_gone(self._epoch, _STOP_SECONDS):
             log.warning("epoch %d: tasks of it do not end; going on without them", self._epoch)
         self._progress.restart(f"{failure}; starting again")
-        for flow in self._crew.flows:
+        for flow in self.crew.flows:
             self.problems.update(_area(flow), {"": f"{failure}; starting again"})
             flow.forget()
         self._spark.recover(lost=isinstance(failure, SparkLost))
@@ -172,8 +179,12 @@ class Mirror:
             self._observe_bounded()
 
     def _run_query(self) -> None:
-        self._renewing = False
-        copy = Copy(config=self._packed(), driver=self._channel.address, token=self._token)
+        copy = Copy(
+            driver=self._channel.address,
+            token=self._token,
+            seal_key=new_key(),
+            patience_seconds=self._config.once_timeout_seconds,
+        )
         session = self._session()
         query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
         try:
@@ -182,10 +193,10 @@ class Mirror:
             if not self._begin_epoch() and self._once:
                 return
             query.start(once=self._once)
+            self._warm_at = time.monotonic() + _WARM_SECONDS
             while not query.wait(_TICK_SECONDS):
-                if self._stop.is_set() or self._renewing:
-                    if not self._await_last_word() and self._renewing:
-                        raise QueryFailed("the tasks did not return")
+                if self._stop.is_set():
+                    self._await_last_word()
                     return
                 if self._once:
                     self._require_lead()
@@ -195,13 +206,30 @@ class Mirror:
             self._query = None
             query.stop()
 
-    def _packed(self) -> MirrorConfig:
-        config, pack = self._config, self._shipment.pack
-        return replace(
-            config,
-            clusters=tuple(map(pack, config.clusters)),
-            flow_clusters=tuple((flow, pack(cluster)) for flow, cluster in config.flow_clusters),
-        )
+    def _setups(self, flows: list[ObservedFlow]) -> list[FlowSetup]:
+        """What keys and certificates are in files, tasks get as they are now."""
+        self._shipment.begin()
+        pack = self._shipment.pack
+        return [
+            replace(
+                setup,
+                source=pack(setup.source),
+                target=pack(setup.target),
+                offsets=pack(setup.offsets),
+            )
+            for setup in self._told_of_secrets(self.crew.setups(flows))
+        ]
+
+    def _told_of_secrets(self, setups: list[FlowSetup]) -> list[FlowSetup]:
+        clusters = [cluster for each in setups for cluster in (each.source, each.target)]
+        if not self._said and not self._spark.encrypts and any(map(carries_secrets, clusters)):
+            self._said = True
+            log.warning(
+                "Spark does not encrypt what it sends to its executors, and passwords and keys of the "
+                "clusters are among it: set spark.authenticate and spark.network.crypto.enabled, or trust "
+                "that network (docs/security.md)"
+            )
+        return setups
 
     def _session(self) -> Any:
         try:
@@ -213,7 +241,9 @@ class Mirror:
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
-        flows = self._leased = self._crew.flows
+        with self._lock:
+            flows = self._leased = self.crew.flows
+            self.crew.release(flows)
         for flow in flows:
             flow.take_change()  # the plan takes it into account
         tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
@@ -231,8 +261,14 @@ class Mirror:
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
         self._running = tasks
         assert self._query is not None
-        self._query.add(self._epoch, tasks, self._producers(tasks))
+        self._query.add(self._epoch, tasks, self._setups(flows), self._producers(tasks))
         return True
+
+    def _warm_up(self) -> None:
+        """Tasks without a lease: their workers are there when there is something to do, or to take over."""
+        self._warm_at = math.inf
+        assert self._query is not None
+        self._query.add(0, [])
 
     def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
         """By task, the identities that flows which mirror exactly once write under in this epoch."""
@@ -246,7 +282,7 @@ class Mirror:
     def _hear(self, epoch: int, receipts: list[Receipt]) -> None:
         """Tasks report; in the channel's threads."""
         if self._progress.update(epoch, receipts):
-            self._crew.learn(receipts)
+            self.crew.learn(receipts)
             for flow in self._leased:
                 self.problems.update(_area(flow), {})
 
@@ -257,27 +293,28 @@ class Mirror:
 
     def _settle(self, receipts: list[Receipt]) -> None:
         """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
+        if not receipts:
+            return  # it only warmed the workers
         self._progress.settle(receipts)
-        self._crew.learn(receipts)
+        self.crew.learn(receipts)
         for flow in self._leased:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
         dropped, self._dropped = self._dropped, []
         for flow in dropped:
             flow.forget()  # if it is ours again, others may have run it meanwhile
-        if self._once or self._stop.is_set() or self._renewing:
+        if self._once or self._stop.is_set():
             self._settled.set()
         else:
             self._begin_epoch()
 
-    def _await_last_word(self) -> bool:
+    def _await_last_word(self) -> None:
         """End the epoch, or the one that begins at this very moment, and wait for its receipts."""
         deadline = time.monotonic() + _STOP_SECONDS
         while not self._settled.is_set():
-            self._end_epoch("stop" if self._stop.is_set() else "new keys or certificates")
+            self._end_epoch("stop")
             if not self._settled.wait(_TICK_SECONDS) and time.monotonic() > deadline:
                 log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
-                return False
-        return True
+                return
 
     def _end_epoch(self, why: str) -> None:
         with self._lock:
@@ -288,16 +325,22 @@ class Mirror:
         self._channel.end_epoch(self._epoch)
 
     def _look_for_change(self) -> None:
-        flows = self._crew.flows
+        flows, leaving = self.crew.flows, self.crew.leaving
         for flow in flows:
             if change := flow.take_change():
                 self._end_epoch(change)
-        self._drop_lost(flows)
+        for flow in leaving:
+            if flow in self._leased:
+                self._end_epoch(f"flow {flow.config.name} stops or changes")
+        with self._lock:
+            self.crew.release(self._leased)
+        self._drop_lost([*flows, *leaving])
         if any(flow.observed and flow not in self._leased for flow in flows):
             self._end_epoch("a flow has come back to this service")
         if self._idle:
             self._give_up_if_hopeless()
-            self._begin_epoch()
+            if not self._begin_epoch() and time.monotonic() > self._warm_at:
+                self._warm_up()
         elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
             self._end_epoch("its time is up")
         if time.monotonic() > self._next_weighing:
@@ -305,12 +348,11 @@ class Mirror:
         self._look_at_files()
 
     def _look_at_files(self) -> None:
-        """New keys and certificates reach the tasks with another query; running ones have the old."""
+        """New keys and certificates reach the tasks with another epoch; running ones have the old."""
         if time.monotonic() > self._next_look_at_files:
             self._next_look_at_files = time.monotonic() + _FILES_SECONDS
             if self._shipment.stale():
-                log.info("a file with keys or certificates has changed: tasks get it anew")
-                self._renewing = True
+                self._end_epoch("a file with keys or certificates has changed")
 
     def _drop_lost(self, led: list[ObservedFlow]) -> None:
         """Flows that another service may run now end at once, without a pause for the others."""
@@ -347,32 +389,32 @@ class Mirror:
     def _await_lead(self) -> None:
         """A bounded run waits for its turn, within its limit."""
         deadline = time.monotonic() + self._config.once_timeout_seconds
-        while (reason := self._crew.waits_for()) is not None and not self._stop.wait(0.02):
+        while (reason := self.crew.waits_for()) is not None and not self._stop.wait(0.02):
             self._give_up_if_hopeless()
             if time.monotonic() > deadline:
                 raise ClientError(reason)
 
     def _require_lead(self) -> None:
-        if (reason := self._crew.waits_for()) is not None and not self._stop.is_set():
+        if (reason := self.crew.waits_for()) is not None and not self._stop.is_set():
             self._end_epoch(reason)
             raise ClientError(reason)
 
     def _observe_bounded(self) -> None:
-        for flow in self._crew.flows:
+        for flow in self.crew.flows:
             self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
 
     def _await_first_look(self) -> None:
         """A change of epoch costs a pause: flows that are observed soon share the first."""
         deadline = time.monotonic() + _FIRST_LOOK_SECONDS
-        while not self._crew.settled_in and time.monotonic() < deadline:
+        while not self.crew.settled_in and time.monotonic() < deadline:
             self._give_up_if_hopeless()
             if self._stop.wait(0.05):
                 return
 
     def _give_up_if_hopeless(self) -> None:
         """A wrong port or a missing permission is no matter of waiting, if no flow can do anything; nor
-        is a wrong password, to a bounded run."""
-        hopeless = self._crew.hopeless()
+        is a wrong password, to a bounded run. A worker is given other jobs."""
+        hopeless = None if self._serves else self.crew.hopeless()
         if hopeless is not None and (self._once or not hopeless.tried_again):
             raise hopeless
 
@@ -403,11 +445,12 @@ class Mirror:
             unstored=tuple(r for r in receipts if not r.stored),
             problems=tuple(
                 f"flow {flow.config.name}: {problem}"
-                for flow in self._crew.last_flows
+                for flow in self.crew.last_flows
                 for problem in flow.problems.values()
             ),
             quarantined=sum(
-                sum(self._progress.quarantined(flow.name).values()) for flow in self._config.flows
+                sum(self._progress.quarantined(flow.config.name).values())
+                for flow in self.crew.last_flows
             ),
         )
 
@@ -423,5 +466,9 @@ def slots_for(config: MirrorConfig) -> int:
     more of them fill each request. On two cores one raw-copy process used 1.1 CPU s per GB, two 1.5
     and four 1.9 (`--processes` of `make bench`, 1 KB shape); the rates were too noisy to rank.
     """
-    wanted = max((flow.tasks_max for flow in config.flows), default=1)
-    return min(wanted, max(1, (os.cpu_count() or 1) // 2))
+    return min(max((flow.tasks_max for flow in config.flows), default=1), slots_here())
+
+
+def slots_here() -> int:
+    """As many as make sense on this machine."""
+    return max(1, (os.cpu_count() or 1) // 2)

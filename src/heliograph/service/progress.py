@@ -113,6 +113,11 @@ class Progress:
                 if name == flow:
                     view.trouble(cause)
 
+    def forget(self, flow: str) -> None:
+        """A flow is not copied any more, or another one by its name."""
+        with self._lock:
+            self._partitions = {k: v for k, v in self._partitions.items() if k[0] != flow}
+
     def settle(self, receipts: Iterable[Receipt]) -> None:
         """The last word of an epoch: its counters go into the totals."""
         with self._lock:

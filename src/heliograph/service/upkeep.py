@@ -1,9 +1,8 @@
-"""What goes on around the data of one flow: configurations, ACLs, groups, checkpoints, its own state.
+"""What goes on around the data of one flow: internal topics, configurations, ACLs, its own state.
 
-Three threads, so that one that waits does not hold up the others, and none of them the copying:
+Two threads, so that one that waits does not hold up the other, and none of them the copying:
 
     topics   internal topics ► configurations ► ACLs       MirrorSourceConnector's part
-    groups   groups ► checkpoints ► group offsets          MirrorCheckpointConnector's part
     state    where the flow stands                         told to `heliograph status` and other mirrors
 """
 
@@ -19,7 +18,6 @@ from heliograph.config.client_ids import ClientRole
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
 from heliograph.mm2.state_records import RUNNING, STOPPED
-from heliograph.mm2.stretches import Stretch
 from heliograph.model import Receipt, TopicPartition
 from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_of
 from heliograph.service.flow import ObservedFlow
@@ -27,9 +25,7 @@ from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
 from heliograph.service.schedule import Schedule
 from heliograph.sync.acls import sync_acls
-from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import sync_configs
-from heliograph.sync.groups import sync_group_offsets
 from heliograph.sync.internal_topics import ensure_internal_topic
 from heliograph.sync.state import StateSync
 
@@ -39,11 +35,9 @@ _STATE_SECONDS = 5.0
 #: Of the clients that each thread has, to the source and to the target.
 _ROLES = {
     "topics": (ClientRole.REPLICATION_SOURCE_ADMIN, ClientRole.REPLICATION_TARGET_ADMIN),
-    "groups": (ClientRole.CHECKPOINT_SOURCE_ADMIN, ClientRole.CHECKPOINT_TARGET_ADMIN),
     "state": ("state-source-admin", "state-target-producer"),
 }
 _GOODBYE_SECONDS = 1.0
-_PATIENCE_SECONDS = 10.0
 
 log = logging.getLogger(__name__)
 
@@ -73,17 +67,12 @@ class Upkeep:
             for thread, roles in _ROLES.items()
             for alias, role in zip((flow.config.source, flow.config.target), roles, strict=True)
         }
-        self._checkpoints = self._checkpoint_sync()
         self._state = StateSync(flow.config, *self._both("state"), since_ms)
         self._stop = stop
-        self._topics_looked_at = threading.Event()
-        self._lock = threading.Lock()
-        self._told: list[tuple[TopicPartition, tuple[Stretch, ...]]] = []
+        self.internal_topics_seen = False
         self._topics = Schedule(f"{flow.config.name} upkeep", problems, stop)
-        self._groups = Schedule(f"{flow.config.name} groups", problems, stop)
         self._telling = Schedule(f"{flow.config.name} state", problems, stop)
         self._plan_topics()
-        self._plan_groups()
         self._telling.every(_STATE_SECONDS, f"flow {flow.config.name}: state", self._tell_state)
 
     def start(self) -> None:
@@ -95,21 +84,9 @@ class Upkeep:
         self._telling.run_all()
         self._topics.run_all()
 
-    def after_copying(self) -> None:
-        self._groups.run_all()
-
     def learn(self, receipts: Iterable[Receipt]) -> None:
-        """What tasks have copied, stretch by stretch; from any thread."""
-        receipts = list(receipts)
-        self._flow.gaps.hear(receipts)
-        told = [
-            (TopicPartition(receipt.topic, receipt.partition), receipt.stretches)
-            for receipt in receipts
-            if receipt.stretches
-        ]
-        if told and self._checkpoints is not None:
-            with self._lock:
-                self._told += told
+        """What tasks have copied; from any thread."""
+        self._flow.gaps.hear(list(receipts))
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
         for schedule in self._schedules:
@@ -131,7 +108,7 @@ class Upkeep:
 
     @property
     def _schedules(self) -> tuple[Schedule, ...]:
-        return self._topics, self._groups, self._telling
+        return self._topics, self._telling
 
     # ── the threads' jobs ────────────────────────────────────────────────────────────────
 
@@ -145,18 +122,6 @@ class Upkeep:
         acls = self._config.acl_sync_interval_seconds
         self._topics.every(acls, f"{name}: ACLs", self._sync_acls)
 
-    def _plan_groups(self) -> None:
-        name = f"flow {self._config.name}"
-        config = self._config.checkpoints
-        if config is None:
-            return
-        self._groups.every(config.refresh_interval_seconds, f"{name}: groups", self._refresh_groups)
-        self._groups.every(config.interval_seconds, f"{name}: checkpoints", self._emit)
-        sync = config.sync_interval_seconds
-        self._groups.every(
-            sync, f"{name}: group offsets", self._sync_group_offsets, first_after=float(sync or 0)
-        )
-
     def _ensure_internal_topics(self) -> Mapping[str, str]:
         problems = {}
         for placed in list(self._missing):
@@ -166,7 +131,7 @@ class Upkeep:
                 self._missing.remove(placed)
             else:
                 problems[placed.topic.name] = problem
-        self._topics_looked_at.set()
+        self.internal_topics_seen = True
         return problems
 
     def _sync_configs(self) -> Mapping[str, str]:
@@ -176,25 +141,6 @@ class Upkeep:
     def _sync_acls(self) -> Mapping[str, str]:
         source, target = self._both("topics")
         return sync_acls(self._config, self._topic_filter, source, target).problems
-
-    def _refresh_groups(self) -> Mapping[str, str]:
-        assert self._checkpoints is not None
-        return self._checkpoints.refresh_groups().problems
-
-    def _emit(self) -> Mapping[str, str]:
-        assert self._checkpoints is not None
-        # The other thread creates internal topics at a start; to miss them would be a false alarm.
-        self._await(self._topics_looked_at.is_set, _PATIENCE_SECONDS)
-        with self._lock:
-            told, self._told = self._told, []
-        for partition, stretches in told:
-            self._checkpoints.learn(partition, stretches)
-        return self._checkpoints.emit(int(time.time() * 1000)).problems
-
-    def _sync_group_offsets(self) -> Mapping[str, str]:
-        assert self._checkpoints is not None
-        target = self._clients["groups", self._config.target]
-        return sync_group_offsets(target, self._checkpoints.checkpoints()).problems
 
     def _tell_state(self) -> Mapping[str, str]:
         """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
@@ -269,11 +215,6 @@ class Upkeep:
     def _both(self, thread: str) -> tuple[ClusterClient, ClusterClient]:
         source, target = self._config.source, self._config.target
         return self._clients[thread, source], self._clients[thread, target]
-
-    def _checkpoint_sync(self) -> CheckpointSync | None:
-        if self._config.checkpoints is None:
-            return None
-        return CheckpointSync(self._config, *self._both("groups"))
 
 
 def _left_to_upkeep(flow: FlowConfig) -> list[PlacedTopic]:

@@ -26,6 +26,7 @@ from heliograph.pipeline.leases import (
     write_bundle,
     write_receipts,
 )
+from heliograph.pipeline.sealing import new_key
 
 TRAIL = Trail(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
 
@@ -63,7 +64,9 @@ def test_leases_are_the_same_behind_spark() -> None:
     )
     bundle = Bundle(epoch=3, task=1, leases=(lease, other))
 
-    assert read_bundle(write_bundle(bundle)) == bundle
+    key = new_key()
+
+    assert read_bundle(write_bundle(bundle, key), key) == bundle
 
 
 def test_a_receipt_is_the_same_behind_spark() -> None:

@@ -1,0 +1,59 @@
+"""`heliograph serve`: a worker of a Connect cluster that runs MirrorMaker 2's connectors."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import threading
+from contextlib import closing
+from pathlib import Path
+
+from heliograph.cli.run import ALLOCATIONS_PER_COLLECTION, log_to_stderr, stopping_on_signals
+from heliograph.cli.show import show
+from heliograph.config.connectors import assemble
+from heliograph.config.rest import read_rest_config
+from heliograph.config.worker import load_worker
+from heliograph.connect.levels import Levels
+from heliograph.connect.worker_herder import WorkerHerder, work_group
+from heliograph.pipeline.session import ClusterSpark, LocalSpark
+from heliograph.service.mirror import Mirror, slots_here
+from heliograph.service.progress import Progress
+from heliograph.web.server import RestServer, now_ms
+
+log = logging.getLogger(__name__)
+
+#: Task slots that are asked of a Spark cluster; how many connectors there will be, nobody knows.
+_CLUSTER_SLOTS = 16
+
+
+def serve(path: Path | None, *, master: str | None) -> int:
+    """Until it is told to stop."""
+    log_to_stderr()
+    gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
+    worker = load_worker(path)
+    for warning in worker.warnings:
+        log.warning("%s", warning)
+    rest = read_rest_config({n: each.value for n, each in worker.settings.items()}, os.environ)
+    url = rest.advertised_url(os.uname().nodename)
+    spark = LocalSpark(slots_here()) if master is None else ClusterSpark(master, _CLUSTER_SLOTS)
+    stop, progress, levels = threading.Event(), Progress(), Levels(now_ms)
+    with closing(spark), stopping_on_signals(stop), show(progress):
+        mirror = Mirror(
+            assemble([], worker),
+            spark,
+            stop=stop,
+            progress=progress,
+            worker=work_group(worker, url),
+        )
+        herder = WorkerHerder(worker, url, mirror, progress, levels.set)
+        server = RestServer(rest, herder, levels, herder.set_level_everywhere)
+        server.start()
+        herder.start()
+        try:
+            mirror.run()
+        finally:
+            server.stop()
+            herder.close()
+    log.info("worker %s has stopped", url)
+    return 0

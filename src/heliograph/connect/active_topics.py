@@ -1,0 +1,64 @@
+"""Which topics connectors write to (KIP-558): told once for each, and again after a reset."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+
+from heliograph.config.mirror_config import Heartbeats
+from heliograph.connect.status_log import StatusLog
+from heliograph.mm2.connect_status import TopicStatusRecord
+from heliograph.service.progress import Progress
+from heliograph.service.tenure import Tenure
+
+
+class ActiveTopics:
+    """For any thread. Everything raises ClientError."""
+
+    def __init__(self, statuses: StatusLog, progress: Progress) -> None:
+        self._statuses = statuses
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._now: dict[str, dict[str, int]] = {}  # records written, by connector and topic
+        self._at_reset: dict[str, dict[str, int]] = {}
+
+    def write(self, running: Iterable[Tenure]) -> None:
+        now_ms = int(time.time() * 1000)
+        news = []
+        with self._lock:
+            for tenure in running:
+                name = tenure.job.name
+                counts = self._now[name] = self._counts(tenure)
+                before, known = self._at_reset.get(name, {}), self._statuses.topics(name)
+                news += [
+                    TopicStatusRecord(topic, name, 0, now_ms)
+                    for topic, count in counts.items()
+                    if count > before.get(topic, 0) and topic not in known
+                ]
+        self._statuses.write(news)
+
+    def reset(self, name: str) -> None:
+        with self._lock:
+            self._at_reset[name] = self._now.get(name, {})
+        topics = self._statuses.topics(name)
+        self._statuses.write([TopicStatusRecord(topic, name) for topic in topics])
+
+    def forget(self, name: str) -> None:
+        """With its connector."""
+        self.reset(name)
+        with self._lock:
+            self._at_reset.pop(name, None)
+            self._now.pop(name, None)
+
+    def _counts(self, tenure: Tenure) -> dict[str, int]:
+        settings = tenure.job.settings
+        if isinstance(settings, Heartbeats):
+            return {settings.topic.name: tenure.heartbeats_emitted}
+        if tenure.groups is not None and settings.checkpoints is not None:
+            return {settings.checkpoints.topic.name: tenure.groups.emitted}
+        return {
+            settings.target_topic(each.topic): each.records
+            for each in self._progress.topics()
+            if each.flow == settings.name
+        }

@@ -1,0 +1,112 @@
+"""A Connect cluster's config topic: read to its end, written by whoever leads.
+
+Upstream: KafkaConfigBackingStore. What is written counts once it is read back.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.client.log_tail import LogTail
+from heliograph.client.record_writer import RecordWriter
+from heliograph.config.mirror_config import InternalTopic
+from heliograph.errors import ClientError, ConfigError
+from heliograph.mm2.connect_configs import (
+    ConfigRecord,
+    LoggerLevelRecord,
+    RestartRecord,
+    SessionKeyRecord,
+    read_config_record,
+)
+from heliograph.mm2.connect_state import ConfigState
+from heliograph.mm2.malformed import Malformed
+from heliograph.plan.internal_topics import PlacedTopic
+from heliograph.records.decode import Record
+from heliograph.sync.internal_topics import ensure_internal_topic
+
+log = logging.getLogger(__name__)
+
+#: `KafkaConfigBackingStore.READ_WRITE_TOTAL_TIMEOUT_MS`
+_PATIENCE_SECONDS = 30.0
+
+Request = RestartRecord | LoggerLevelRecord
+
+
+class ConfigLog:
+    """For any thread. `cluster` is a client that nobody else uses. Everything raises ClientError."""
+
+    def __init__(self, cluster: ClusterClient, topic: InternalTopic) -> None:
+        self.state = ConfigState()
+        self._cluster = cluster
+        self._topic = topic
+        self._tail = LogTail(cluster, topic.name)
+        self._writer = RecordWriter(cluster, topic.name)
+        self._lock = threading.Lock()
+        self._requests: list[Request] = []
+        self._read_at = float("-inf")
+
+    def open(self) -> None:
+        """Make sure of the topic, and read it. Raises ConfigError if it is of no use."""
+        with self._lock:
+            placed = PlacedTopic(
+                topic=self._topic,
+                alias=self._cluster.config.alias,
+                option="config.storage.replication.factor",
+            )
+            problem = ensure_internal_topic(self._cluster, placed)
+            if problem is not None:
+                raise ClientError(problem)
+            count = self._cluster.metadata.partitions[self._topic.name]
+            if count > 1:
+                raise ConfigError(
+                    f"Topic '{self._topic.name}' supplied via the 'config.storage.topic' property is "
+                    "required to have a single partition in order to guarantee consistency of connector "
+                    f"configurations, but found {count} partitions."
+                )
+            self._read()
+            self._requests = []  # of another time
+
+    def refresh(self, max_age: float = 0.0) -> None:
+        """Read what came since, unless that was done a moment ago."""
+        with self._lock:
+            if time.monotonic() - self._read_at >= max_age:
+                self._read()
+
+    def write(self, records: Sequence[ConfigRecord]) -> None:
+        """Returns once they are read back."""
+        with self._lock:
+            now_ms = int(time.time() * 1000)
+            written = [
+                Record(timestamp=now_ms, key=each.key(), value=each.value())
+                for each in records
+                if not isinstance(each, SessionKeyRecord)
+            ]
+            self._writer.write({0: written}, patience=_PATIENCE_SECONDS)
+            self._read()
+
+    def take_requests(self) -> list[Request]:
+        """Those that were read since this was last asked."""
+        with self._lock:
+            requests, self._requests = self._requests, []
+        return requests
+
+    def close(self) -> None:
+        self._cluster.close()
+
+    def _read(self) -> None:
+        records = self._tail.read_new(patience=_PATIENCE_SECONDS)
+        if self._tail.restarted:
+            self.state = ConfigState()
+        for record in records:
+            found = read_config_record(record.key, record.value)
+            if isinstance(found, Malformed):
+                log.warning("%s: a record is passed over: %s", self._topic.name, found.reason)
+                continue
+            if isinstance(found, Request):
+                self._requests.append(found)
+            self.state.apply(found)
+        self._read_at = time.monotonic()

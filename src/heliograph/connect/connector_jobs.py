@@ -1,0 +1,39 @@
+"""From a connector's configuration to the engine's job, and to the tasks that it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heliograph.config.connectors import Connector
+from heliograph.plan.tasks import TaskConfig, checkpoint_tasks, heartbeat_tasks, source_tasks
+from heliograph.service.jobs import Job, Part
+from heliograph.service.tenure import Tenure
+
+
+def job_of(connector: Connector, turn: int) -> Job | None:
+    """None: it has nothing to do, as it is configured."""
+    settings = connector.flow or connector.heartbeats
+    if settings is None or connector.kind is None or not connector.enabled:
+        return None
+    return Job(
+        name=connector.name,
+        part=Part(connector.kind.value),
+        settings=settings,
+        clusters=connector.clusters,
+        turn=turn,
+    )
+
+
+def tasks_of(config: Mapping[str, str], tenure: Tenure, tasks_max: int) -> list[TaskConfig] | None:
+    """As MM2 would have them with what the job has seen; None: it has seen nothing so far."""
+    if tenure.flow is not None:
+        partitions = tenure.flow.partitions()
+        return None if partitions is None else source_tasks(config, tasks_max, sorted(partitions))
+    if tenure.groups is not None:
+        groups = tenure.groups.groups
+        return None if groups is None else checkpoint_tasks(config, tasks_max, sorted(groups))
+    return heartbeat_tasks(config)
+
+
+def tasks_max_of(connector: Connector) -> int:
+    return 1 if connector.flow is None else connector.flow.tasks_max

@@ -1,0 +1,284 @@
+"""The connectors of `heliograph run`, seen and steered as those of a Connect worker; MM2 has nothing like it.
+
+Their configurations are those of the file, and so is what runs after a restart: a pause or a stop lasts as
+long as the process. Where another service runs a flow, its connectors are UNASSIGNED here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.connect.activity import activity_of
+from heliograph.connect.connector_jobs import tasks_of
+from heliograph.connect.herder import (
+    BadRequest,
+    ConnectorInfo,
+    ConnectorStatus,
+    Forbidden,
+    NotFound,
+    OffsetEntry,
+    Rebalancing,
+    State,
+    TaskId,
+)
+from heliograph.connect.in_time import await_stopped, in_time, must_be_stopped
+from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
+from heliograph.connect.restart_plan import restart_plan
+from heliograph.connect.statuses import Worker, shown, wanted_statuses
+from heliograph.connect.supervisor import CONNECT_VERSION
+from heliograph.mm2.connect_configs import RestartRecord, TargetState
+from heliograph.mm2.connect_status import ConnectorStatusRecord
+from heliograph.service.jobs import Job, Part
+from heliograph.service.leadership import Leadership
+from heliograph.service.mirror import Mirror
+from heliograph.service.progress import Progress
+
+_NOT_WRITABLE = (
+    "The connectors of this service are those of its file; set rest.writable=true there to pause, stop and "
+    "restart them, and to alter their offsets, through REST"
+)
+_OF_THE_FILE = (
+    "The connectors of this service are those of its file: change that, and start it again; "
+    "heliograph serve takes connectors through REST"
+)
+
+
+class DedicatedHerder:
+    """`configs` by the names of the jobs, as MM2 would give them to its connectors."""
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        progress: Progress,
+        configs: Mapping[str, Mapping[str, str]],
+        *,
+        worker_id: str,
+        writable: bool,
+    ) -> None:
+        self._crew = mirror.crew
+        self._progress = progress
+        self._configs = configs
+        self._worker_id = worker_id
+        self._writable = writable
+        self._lock = threading.Lock()
+        self._targets: dict[str, TargetState] = {}
+        self._turns: dict[str, int] = {}
+        self._last_tasks: dict[str, Sequence[Mapping[str, str]]] = {}
+        self._jobs: dict[str, tuple[Leadership, Job]] = {
+            job.name: (leadership, job)
+            for leadership in self._crew.leaderships
+            for job in leadership.jobs
+        }
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────
+
+    def connectors(self) -> list[str]:
+        return list(self._jobs)
+
+    def info(self, name: str) -> ConnectorInfo:
+        config = self.config(name)
+        tasks = tuple(TaskId(name, number) for number in range(len(self._tasks(name))))
+        return ConnectorInfo(name, config, tasks, "source")
+
+    def config(self, name: str) -> Mapping[str, str]:
+        self._require(name, f"Connector {name} not found")
+        return self._configs.get(name, {"name": name})
+
+    def status(self, name: str) -> ConnectorStatus:
+        leadership, _ = self._require(name, f"No status found for connector {name}")
+        if not leadership.leads:
+            trace = leadership.waits_for or None
+            return ConnectorStatus(name, self._state("UNASSIGNED", trace), {}, "source")
+        worker = Worker(
+            worker_id=self._worker_id,
+            generation=max(leadership.generation, 0),
+            version=CONNECT_VERSION,
+        )
+        connector, tasks = self._state("UNASSIGNED"), dict[int, State]()
+        for record in wanted_statuses(
+            worker,
+            name,
+            self._target(name),
+            self._tasks(name),
+            activity_of(self._crew, self._progress, self._job(name)),
+        ):
+            assert record.status is not None
+            if isinstance(record, ConnectorStatusRecord):
+                connector = shown(record.status)
+            else:
+                tasks[record.task] = shown(record.status)
+        return ConnectorStatus(name, connector, tasks, "source")
+
+    def task_status(self, id: TaskId) -> State:
+        otherwise = f"No status found for task {id.connector}-{id.task}"
+        self._require(id.connector, otherwise)
+        state = self.status(id.connector).tasks.get(id.task)
+        if state is None:
+            raise NotFound(otherwise)
+        return state
+
+    def task_configs(self, name: str) -> Mapping[TaskId, Mapping[str, str]]:
+        self._require(name, f"Connector {name} not found")
+        return {TaskId(name, number): each for number, each in enumerate(self._tasks(name))}
+
+    def active_topics(self, name: str) -> list[str]:
+        """Those that have been written to since this service started."""
+        _, job = self._require(name, f"Connector {name} not found")
+        if job.part is not Part.COPY:
+            return []
+        flow = job.flow()
+        return [
+            flow.target_topic(each.topic)
+            for each in self._progress.topics()
+            if each.flow == flow.name and each.records
+        ]
+
+    def kafka_cluster_id(self) -> str:
+        """Of the target of the first flow that has one."""
+        for tenure in self._crew.tenures:
+            if tenure.flow is not None and (known := tenure.flow.target_id) is not None:
+                return known
+        return ""
+
+    def ready(self) -> str | None:
+        return None
+
+    def offsets(self, name: str) -> list[OffsetEntry]:
+        with in_time():
+            return read_offsets(self._place(name))
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────
+
+    def put(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        initial_state: str | None,
+        allow_replace: bool,
+    ) -> tuple[bool, ConnectorInfo]:
+        raise Forbidden(_OF_THE_FILE)
+
+    def patch(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
+        raise Forbidden(_OF_THE_FILE)
+
+    def delete(self, name: str) -> None:
+        raise Forbidden(_OF_THE_FILE)
+
+    def reset_active_topics(self, name: str) -> None:
+        raise Forbidden(_OF_THE_FILE)
+
+    def pause(self, name: str) -> None:
+        self._aim(name, TargetState.PAUSED)
+
+    def resume(self, name: str) -> None:
+        self._aim(name, TargetState.STARTED)
+
+    def stop(self, name: str) -> None:
+        self._aim(name, TargetState.STOPPED)
+
+    def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
+        self._require_leading(name, f"Unknown connector: {name}")
+        request = RestartRecord(name, include_tasks=include_tasks, only_failed=only_failed)
+        planned = restart_plan(self.status(name), request)
+        if any(s.state == "RESTARTING" for s in (planned.connector, *planned.tasks.values())):
+            self._start_again(name)
+        return planned
+
+    def restart_task(self, id: TaskId) -> None:
+        self._require_leading(id.connector, f"Unknown connector: {id.connector}")
+        if id.task >= len(self._tasks(id.connector)):
+            raise NotFound(f"Unknown task: {id.connector}-{id.task}")
+        self._start_again(id.connector)
+
+    def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
+        self._require_stopped(name)
+        with in_time():
+            alter_offsets(self._place(name), offsets)
+        return "The offsets for this connector have been altered successfully"
+
+    def reset_offsets(self, name: str) -> str:
+        self._require_stopped(name)
+        with in_time():
+            reset_offsets(self._place(name))
+        return "The offsets for this connector have been reset successfully"
+
+    # ── in common ────────────────────────────────────────────────────────────────────────────
+
+    def _aim(self, name: str, target: TargetState) -> None:
+        leadership, _ = self._require_leading(name, f"Unknown connector {name}")
+        with self._lock:
+            self._targets[name] = target
+            self._assign(leadership)
+
+    def _start_again(self, name: str) -> None:
+        leadership, _ = self._jobs[name]
+        with self._lock:
+            self._turns[name] = self._turns.get(name, 0) + 1
+            self._assign(leadership)
+
+    def _assign(self, leadership: Leadership) -> None:
+        self._crew.assign(
+            leadership,
+            [
+                self._job(name)
+                for name, (its, _) in self._jobs.items()
+                if its is leadership and self._target(name) is TargetState.STARTED
+            ],
+        )
+
+    def _job(self, name: str) -> Job:
+        return replace(self._jobs[name][1], turn=self._turns.get(name, 0))
+
+    def _target(self, name: str) -> TargetState:
+        return self._targets.get(name, TargetState.STARTED)
+
+    def _tasks(self, name: str) -> Sequence[Mapping[str, str]]:
+        """What is paused keeps its tasks."""
+        if self._target(name) is TargetState.STOPPED:
+            self._last_tasks.pop(name, None)
+        tenure = self._crew.tenure_of(self._job(name))
+        if tenure is not None:
+            settings = tenure.job.settings
+            most = settings.tasks_max if isinstance(settings, FlowConfig) else 1
+            tasks = tasks_of(self.config(name), tenure, most)
+            if tasks is not None:
+                self._last_tasks[name] = tasks
+        return self._last_tasks.get(name, [])
+
+    def _place(self, name: str) -> OffsetPlace:
+        _, job = self._require(name, f"Connector {name} not found")
+        settings = job.settings
+        return OffsetPlace(
+            connector=job.connector_name,
+            kind=job.part.value,
+            topic=settings.offsets_topic.name,
+            cluster=job.cluster(settings.offsets_alias),
+            source=settings.source,
+            target=job.cluster(settings.target),
+        )
+
+    def _require(self, name: str, otherwise: str) -> tuple[Leadership, Job]:
+        if name not in self._jobs:
+            raise NotFound(otherwise)
+        return self._jobs[name]
+
+    def _require_leading(self, name: str, otherwise: str) -> tuple[Leadership, Job]:
+        found = self._require(name, otherwise)
+        if not self._writable:
+            raise Forbidden(_NOT_WRITABLE)
+        if not found[0].leads:
+            raise Rebalancing(f"{name} is not run by this service: {found[0].waits_for}")
+        return found
+
+    def _require_stopped(self, name: str) -> None:
+        self._require_leading(name, f"Connector {name} not found")
+        if self._target(name) is not TargetState.STOPPED:
+            raise BadRequest(must_be_stopped(name))
+        await_stopped(name, lambda: self._crew.busy(name))
+
+    def _state(self, state: str, trace: str | None = None) -> State:
+        return State(state, self._worker_id, trace, CONNECT_VERSION)

@@ -1,0 +1,37 @@
+"""What herders have in common: errors of clusters, and waiting for an end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from heliograph.connect.herder import Rebalancing, RequestTimeout
+from heliograph.errors import ClientError
+
+_STOPPED_SECONDS = 20.0
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """A cluster that does not answer is a request that cannot be answered."""
+    try:
+        yield
+    except ClientError as e:
+        raise RequestTimeout(f"Request timed out: {e}") from e
+
+
+def await_stopped(name: str, busy: Callable[[], bool]) -> None:
+    """Until nothing works for a connector any more that was told to stop."""
+    deadline = time.monotonic() + _STOPPED_SECONDS
+    while busy():
+        if time.monotonic() > deadline:
+            raise Rebalancing(f"connector {name} is still stopping; try again")
+        time.sleep(0.05)
+
+
+def must_be_stopped(name: str) -> str:
+    return (
+        "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for "
+        f"the specified connector by issuing a 'PUT' request to the '/connectors/{name}/stop' endpoint"
+    )

@@ -1,0 +1,27 @@
+"""What a request to restart a connector will restart (KIP-745). Upstream: RestartPlan."""
+
+from __future__ import annotations
+
+from heliograph.connect.herder import ConnectorStatus, State
+from heliograph.mm2.connect_configs import RestartRecord
+
+_FAILED, _RESTARTING = "FAILED", "RESTARTING"
+
+
+def restart_plan(status: ConnectorStatus, request: RestartRecord) -> ConnectorStatus:
+    """Its status, with RESTARTING for the connector and each task that will be."""
+    return ConnectorStatus(
+        status.name,
+        _planned(status.connector, request, asked=True),
+        {
+            number: _planned(task, request, asked=request.include_tasks)
+            for number, task in status.tasks.items()
+        },
+        status.type,
+    )
+
+
+def _planned(state: State, request: RestartRecord, *, asked: bool) -> State:
+    if asked and (not request.only_failed or state.state == _FAILED):
+        return state._replace(state=_RESTARTING)
+    return state

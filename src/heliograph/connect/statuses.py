@@ -1,0 +1,106 @@
+"""What the status topic should say, given what the config topic asks for and what the engine does.
+
+    target    engine                           connector   tasks
+    STARTED   runs                             RUNNING     RUNNING
+    STARTED   runs, partitions have FAILED     RUNNING     FAILED where they are a task's, trace
+    STARTED   retries what waiting cannot mend FAILED      as before, trace
+    STARTED   configuration is of no use       FAILED      as before, trace
+    PAUSED    has stopped                      PAUSED      PAUSED
+    STOPPED   has stopped                      STOPPED     none
+
+A partition that is retried, or a cluster that is waited for, is no failure: MM2's tasks, too, are RUNNING
+then. FAILED partitions are what makes MM2's task fail; ours goes on with the others, and shows it all the
+same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from heliograph.connect.activity import Activity
+from heliograph.connect.herder import State
+from heliograph.mm2.connect_configs import TargetState
+from heliograph.mm2.connect_status import (
+    ConnectorStatusRecord,
+    Status,
+    StatusState,
+    TaskStatusRecord,
+)
+
+_MOST_LINES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worker:
+    """Who says it."""
+
+    worker_id: str
+    generation: int
+    version: str
+
+    def status(self, state: StatusState, trace: str | None = None) -> Status:
+        return Status(
+            state=state,
+            worker_id=self.worker_id,
+            generation=self.generation,
+            trace=trace,
+            version=self.version,
+        )
+
+
+def wanted_statuses(
+    worker: Worker,
+    name: str,
+    target: TargetState,
+    tasks: Sequence[Mapping[str, str]],
+    activity: Activity,
+) -> Iterator[ConnectorStatusRecord | TaskStatusRecord]:
+    """Nothing of what is on its way from one state to another: the last word on it holds."""
+    if target is not TargetState.STARTED:
+        if not activity.busy:
+            state = StatusState(target.value)
+            yield ConnectorStatusRecord(name, worker.status(state))
+            for number in range(len(tasks)):
+                yield TaskStatusRecord(name, number, worker.status(state))
+        return
+    if activity.failure is not None:
+        yield ConnectorStatusRecord(name, worker.status(StatusState.FAILED, activity.failure))
+        return
+    if activity.runs:
+        yield ConnectorStatusRecord(name, worker.status(StatusState.RUNNING))
+        for number, config in enumerate(tasks):
+            trace = _trace(config, activity.failed or {})
+            state = StatusState.RUNNING if trace is None else StatusState.FAILED
+            yield TaskStatusRecord(name, number, worker.status(state, trace))
+
+
+def same(one: Status | None, other: Status | None) -> bool:
+    """But for the generation, which changes with every worker that comes or goes."""
+    if one is None or other is None:
+        return one is other
+    return (one.state, one.worker_id, one.trace, one.version) == (
+        other.state,
+        other.worker_id,
+        other.trace,
+        other.version,
+    )
+
+
+def shown(status: Status) -> State:
+    return State(status.state.value, status.worker_id, status.trace, status.version)
+
+
+def _trace(config: Mapping[str, str], failed: Mapping[str, str]) -> str | None:
+    assigned = config.get("task.assigned.partitions", "").split(",")
+    lines = [failed[partition] for partition in assigned if partition in failed]
+    if not lines:
+        return None
+    more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
+    return "\n".join(
+        [
+            f"{len(lines)} of the {len(assigned)} partitions of this task are not mirrored; the others go on",
+            *lines[:_MOST_LINES],
+            *more,
+        ]
+    )

@@ -1,0 +1,319 @@
+"""In charge while this worker leads: the engine, the tasks and the statuses follow the config topic.
+
+    config topic ──► jobs ──► engine ──► what it sees ──► tasks ──► config topic
+                                │
+                                └──────► how it is ─────► statuses ──► status topic
+
+Each round starts from what the topics say, so that it does not matter who wrote them, or which worker led
+before. Upstream: DistributedHerder's tick thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from heliograph.client.backoff import Backoff
+from heliograph.config.connectors import Connector, read_connector
+from heliograph.config.worker import WorkerConfig
+from heliograph.connect.active_topics import ActiveTopics
+from heliograph.connect.activity import Activity, activity_of
+from heliograph.connect.config_log import ConfigLog
+from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
+from heliograph.connect.status_log import StatusLog
+from heliograph.connect.statuses import Worker, same, wanted_statuses
+from heliograph.errors import ClientError, ConfigError
+from heliograph.mm2.connect_configs import (
+    LoggerLevelRecord,
+    RestartRecord,
+    TargetState,
+    TaskConfigRecord,
+    TasksCommitRecord,
+)
+from heliograph.mm2.connect_status import (
+    ConnectorStatusRecord,
+    Status,
+    StatusRecord,
+    StatusState,
+    TaskStatusRecord,
+)
+from heliograph.plan.tasks import TaskConfig
+from heliograph.service.jobs import Job
+from heliograph.service.mirror import Mirror
+from heliograph.service.progress import Progress
+from heliograph.service.tenure import Tenure
+
+log = logging.getLogger(__name__)
+
+_ROUND_SECONDS = 0.25
+#: Nobody but the leader writes to the config topic, unless somebody does.
+_REREAD_SECONDS = 2.0
+_GOODBYE_SECONDS = 1.0
+#: Of which Kafka these connectors are, as far as anybody can tell.
+CONNECT_VERSION = "4.3.1"
+
+
+@dataclass(slots=True)
+class _Known:
+    """A connector as it was last read."""
+
+    config: Mapping[str, str]
+    turn: int
+    connector: Connector
+    job: Job | None = None
+    failure: str | None = field(default=None)
+
+
+class Supervisor(threading.Thread):
+    """Owns neither logs nor mirror. `in_charge` once the topics were read in this term; `set_level(logger,
+    level)` is for levels that are set for all workers."""
+
+    def __init__(
+        self,
+        worker: WorkerConfig,
+        worker_id: str,
+        mirror: Mirror,
+        progress: Progress,
+        configs: ConfigLog,
+        statuses: StatusLog,
+        set_level: Callable[[str, str], object],
+    ) -> None:
+        super().__init__(name="supervisor", daemon=True)
+        self.opened = False
+        self.trouble: str | None = "it has not read its topics yet"
+        self._worker = worker
+        self._worker_id = worker_id
+        self._mirror = mirror
+        (self._leadership,) = mirror.crew.leaderships
+        self._progress = progress
+        self._configs = configs
+        self._statuses = statuses
+        self._set_level = set_level
+        self._topics = ActiveTopics(statuses, progress)
+        self._wake = threading.Event()
+        self._ended = threading.Event()
+        self._term: int | None = None
+        self._busy = False
+        self._turns: dict[str, int] = {}
+        self._known: dict[str, _Known] = {}
+
+    @property
+    def in_charge(self) -> bool:
+        return self._term is not None and self._term == self._leadership.term
+
+    @property
+    def settled(self) -> bool:
+        """Whether the engine was told all that is in the config topic."""
+        return not self._wake.is_set() and not self._busy
+
+    def wake(self) -> None:
+        """There is something new to see."""
+        self._wake.set()
+
+    def start_again(self, name: str) -> None:
+        """A connector with all that works for it; from any thread."""
+        self._turns[name] = self._turns.get(name, 0) + 1
+        self.wake()
+
+    def reset_topics(self, name: str) -> None:
+        self._topics.reset(name)
+
+    def close(self) -> None:
+        """Once the mirror has stopped: whatever this worker ran, nobody runs now."""
+        self._ended.set()
+        self._wake.set()
+        self.join(_GOODBYE_SECONDS)
+        if self._term is None or self.is_alive():
+            return
+        try:
+            self._statuses.write(list(self._unassigned()), patience=_GOODBYE_SECONDS)
+        except ClientError as e:
+            log.warning("the last states of connectors could not be told: %s", e)
+
+    def run(self) -> None:
+        backoff = Backoff(first=0.25, most=5.0)
+        while not self._ended.is_set():
+            delay = _ROUND_SECONDS
+            self._busy = True
+            self._wake.clear()
+            try:
+                self._round()
+                self.trouble = None
+                backoff.reset()
+            except (ClientError, ConfigError) as e:
+                delay = backoff.next()
+                self._say(f"{e}; trying again")
+            except Exception as e:
+                log.exception("supervisor: unexpected failure")
+                delay = backoff.next()
+                self._say(f"unexpected failure: {type(e).__name__}: {e}")
+            self._busy = False
+            self._wake.wait(delay)
+
+    def _say(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            log.warning("worker %s: %s", self._worker_id, trouble)
+        self.trouble = trouble
+
+    def _round(self) -> None:
+        if not self.opened:
+            self._configs.open()
+            self._statuses.open()
+            self.opened = True
+        self._configs.refresh(max_age=_REREAD_SECONDS)
+        term = self._leadership.term
+        if term is None:
+            self._term = None
+            self._carry_out_requests(leads=False)
+            return
+        if term != self._term:
+            self._take_charge(term)
+        self._carry_out_requests(leads=True)
+        self._assign(term)
+        self._write_tasks()
+        self._statuses.write(list(self._changed_statuses()))
+        if self._worker.topic_tracking_enable:
+            self._topics.write(self._running())
+
+    def _take_charge(self, term: int) -> None:
+        self._configs.refresh()
+        self._carry_out_requests(leads=False)  # they are of a time when another led
+        self._statuses.refresh()
+        self._known, self._turns = {}, {}
+        self._term = term
+        count = len(self._configs.state.configs)
+        log.info("worker %s leads the group; %d connectors", self._worker_id, count)
+
+    # ── what is asked for ────────────────────────────────────────────────────────────────────
+
+    def _carry_out_requests(self, *, leads: bool) -> None:
+        for request in self._configs.take_requests():
+            if isinstance(request, LoggerLevelRecord):
+                self._set_level(request.logger, request.level)
+            elif leads:
+                self.restart(request)
+
+    def restart(self, request: RestartRecord) -> None:
+        """Upstream: buildRestartPlan and doRestartConnectorAndTasks. Connector and tasks are one here."""
+        name, restarting = request.connector, []
+        status = self._statuses.connector(name)
+        if status is None:
+            return
+        who = self._who()
+        if not request.only_failed or status.state is StatusState.FAILED:
+            restarting.append(ConnectorStatusRecord(name, who.status(StatusState.RESTARTING)))
+        tasks: list[StatusRecord] = [
+            TaskStatusRecord(name, number, who.status(StatusState.RESTARTING))
+            for number, each in self._statuses.tasks(name).items()
+            if request.include_tasks
+            if not request.only_failed or each.state is StatusState.FAILED
+        ]
+        if restarting or tasks:
+            self._statuses.write([*restarting, *tasks])
+            self.start_again(name)
+
+    def _assign(self, term: int) -> None:
+        state = self._configs.state
+        self._known = {name: self._read(name, config) for name, config in state.configs.items()}
+        jobs = [
+            known.job
+            for name, known in self._known.items()
+            if known.job is not None and state.target(name) is TargetState.STARTED
+        ]
+        self._mirror.crew.assign(self._leadership, jobs, term)
+
+    def _read(self, name: str, config: Mapping[str, str]) -> _Known:
+        turn, known = self._turns.get(name, 0), self._known.get(name)
+        if known is not None and known.config == config and known.turn == turn:
+            return known
+        connector = read_connector(name, config, self._worker)
+        for warning in connector.warnings:
+            log.warning("connector %s: %s", name, warning)
+        if connector.problems:
+            failure = "\n".join(connector.problems)
+            log.error("connector %s cannot run: %s", name, failure)
+            return _Known(config, turn, connector, failure=failure)
+        return _Known(config, turn, connector, job=job_of(connector, turn))
+
+    # ── what is told ─────────────────────────────────────────────────────────────────────────
+
+    def _write_tasks(self) -> None:
+        state = self._configs.state
+        for name, known in self._known.items():
+            if known.failure is not None or state.target(name) is not TargetState.STARTED:
+                continue
+            wanted = self._wanted_tasks(known)
+            if wanted is None:
+                continue
+            if (
+                wanted != state.task_configs(name)
+                or state.stale(name)
+                or name in state.inconsistent
+            ):
+                log.info("connector %s: %d tasks", name, len(wanted))
+                tasks = [TaskConfigRecord(name, n, each) for n, each in enumerate(wanted)]
+                self._configs.write([*tasks, TasksCommitRecord(name, len(tasks))])
+
+    def _wanted_tasks(self, known: _Known) -> list[TaskConfig] | None:
+        if known.job is None:
+            return []
+        tenure = self._mirror.crew.tenure_of(known.job)
+        if tenure is None:
+            return None
+        return tasks_of(known.config, tenure, tasks_max_of(known.connector))
+
+    def _changed_statuses(self) -> Iterator[StatusRecord]:
+        state, statuses = self._configs.state, self._statuses
+        for name in self._known:
+            tasks = state.task_configs(name)
+            activity = self._activity(name)
+            for record in wanted_statuses(self._who(), name, state.target(name), tasks, activity):
+                if not same(self._last(record), record.status):
+                    yield record
+            for number in statuses.tasks(name).keys() - range(len(tasks)):
+                yield TaskStatusRecord(name, number, None)
+        for name in statuses.connectors() - self._known.keys():
+            if not self._mirror.crew.busy(name):
+                yield from (TaskStatusRecord(name, n, None) for n in statuses.tasks(name))
+                yield ConnectorStatusRecord(name, None)
+                self._topics.forget(name)
+
+    def _last(self, record: ConnectorStatusRecord | TaskStatusRecord) -> Status | None:
+        if isinstance(record, ConnectorStatusRecord):
+            return self._statuses.connector(record.connector)
+        return self._statuses.tasks(record.connector).get(record.task)
+
+    def _activity(self, name: str) -> Activity:
+        known, crew = self._known[name], self._mirror.crew
+        if known.failure is not None or known.job is None:
+            busy = crew.busy(name)
+            return Activity(runs=not busy, busy=busy, failure=known.failure)
+        return activity_of(crew, self._progress, known.job)
+
+    def _running(self) -> Iterator[Tenure]:
+        for known in self._known.values():
+            tenure = None if known.job is None else self._mirror.crew.tenure_of(known.job)
+            if tenure is not None:
+                yield tenure
+
+    def _unassigned(self) -> Iterator[StatusRecord]:
+        status = self._who().status(StatusState.UNASSIGNED)
+        for name in self._statuses.connectors():
+            last = self._statuses.connector(name)
+            if last is not None and last.state in _HELD:
+                yield ConnectorStatusRecord(name, status)
+            for number, task in self._statuses.tasks(name).items():
+                if task.state in _HELD:
+                    yield TaskStatusRecord(name, number, status)
+
+    def _who(self) -> Worker:
+        return Worker(
+            worker_id=self._worker_id,
+            generation=max(self._leadership.generation, 0),
+            version=CONNECT_VERSION,
+        )
+
+
+_HELD = (StatusState.RUNNING, StatusState.FAILED, StatusState.RESTARTING, StatusState.PAUSED)

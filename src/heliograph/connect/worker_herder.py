@@ -1,0 +1,352 @@
+"""The herder of one worker of a Connect cluster: answers from the topics, and writes to them if it leads.
+
+Upstream: DistributedHerder. Sentences are Java's, since scripts look for them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from heliograph.client.cluster import ClusterClient
+from heliograph.config.connector_class import connector_class
+from heliograph.config.connectors import read_connector
+from heliograph.config.worker import WorkerConfig
+from heliograph.connect.config_log import ConfigLog
+from heliograph.connect.herder import (
+    AlreadyExists,
+    BadRequest,
+    ConnectorInfo,
+    ConnectorStatus,
+    NotFound,
+    NotLeader,
+    OffsetEntry,
+    Rebalancing,
+    State,
+    TaskId,
+)
+from heliograph.connect.in_time import await_stopped, in_time, must_be_stopped
+from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
+from heliograph.connect.restart_plan import restart_plan
+from heliograph.connect.status_log import StatusLog
+from heliograph.connect.statuses import shown
+from heliograph.connect.supervisor import Supervisor
+from heliograph.errors import ClientError
+from heliograph.mm2.connect_configs import (
+    ConfigRecord,
+    ConnectorConfigRecord,
+    LoggerLevelRecord,
+    RestartRecord,
+    TargetState,
+    TargetStateRecord,
+    TasksCommitRecord,
+)
+from heliograph.mm2.connect_state import ConfigState, Task
+from heliograph.service.jobs import WorkGroup
+from heliograph.service.mirror import Mirror
+from heliograph.service.progress import Progress
+
+log = logging.getLogger(__name__)
+
+#: A worker that stands by reads the topics when it is asked, but not more often than this.
+_FRESH_SECONDS = 0.2
+_REBALANCING = (
+    "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent "
+    "config change)"
+)
+_NOBODY_RUNS_IT = (
+    "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was "
+    "underway."
+)
+_INITIAL_STATES = {"RUNNING": TargetState.STARTED} | {
+    state.value: state for state in (TargetState.PAUSED, TargetState.STOPPED)
+}
+
+
+def work_group(worker: WorkerConfig, url: str) -> WorkGroup:
+    """For the mirror that this worker's connectors run in."""
+    return WorkGroup(
+        group_id=worker.group_id,
+        cluster=worker.cluster,
+        names=(f"worker {url}",),
+        url=url,
+        assigned=True,
+    )
+
+
+class WorkerHerder:
+    """`url` is where other workers reach this one. The mirror is another's to run and to end."""
+
+    def __init__(
+        self,
+        worker: WorkerConfig,
+        url: str,
+        mirror: Mirror,
+        progress: Progress,
+        set_level: Callable[[str, str], object] = lambda logger, level: None,
+    ) -> None:
+        """`set_level(logger, level)` is called for levels that are set for all workers."""
+        self._worker = worker
+        self._mirror = mirror
+        (self._leadership,) = mirror.crew.leaderships
+        self._configs = ConfigLog(self._client("configs"), worker.config_topic)
+        self._statuses = StatusLog(self._client("statuses"), worker.status_topic)
+        self._cluster = self._client("admin")
+        self._supervisor = Supervisor(
+            worker,
+            url.partition("://")[2].rstrip("/"),
+            mirror,
+            progress,
+            self._configs,
+            self._statuses,
+            set_level,
+        )
+
+    def start(self) -> None:
+        self._supervisor.start()
+
+    def close(self) -> None:
+        """Once the mirror has ended."""
+        self._supervisor.close()
+        for each in (self._configs, self._statuses, self._cluster):
+            each.close()
+
+    # ── reading ──────────────────────────────────────────────────────────────────────────────
+
+    def connectors(self) -> list[str]:
+        return list(self._state().configs)
+
+    def info(self, name: str) -> ConnectorInfo:
+        state = self._state()
+        return self._info(state, name, _config(state, name))
+
+    def config(self, name: str) -> Mapping[str, str]:
+        return _config(self._state(), name)
+
+    def status(self, name: str) -> ConnectorStatus:
+        state = self._state()
+        self._read_statuses()
+        status = self._statuses.connector(name)
+        if status is None:
+            raise NotFound(f"No status found for connector {name}")
+        tasks = {number: shown(each) for number, each in self._statuses.tasks(name).items()}
+        kind = _type(state.configs.get(name, {}))
+        return ConnectorStatus(name, shown(status), tasks, kind)
+
+    def task_status(self, id: TaskId) -> State:
+        self._state()
+        self._read_statuses()
+        status = self._statuses.tasks(id.connector).get(id.task)
+        if status is None:
+            raise NotFound(f"No status found for task {id.connector}-{id.task}")
+        return shown(status)
+
+    def task_configs(self, name: str) -> Mapping[TaskId, Mapping[str, str]]:
+        state = self._state()
+        _config(state, name)
+        return {TaskId(name, n): each for n, each in enumerate(state.task_configs(name))}
+
+    def active_topics(self, name: str) -> list[str]:
+        self._state()
+        self._read_statuses()
+        return list(self._statuses.topics(name))
+
+    def kafka_cluster_id(self) -> str:
+        with in_time():
+            return self._cluster.metadata.cluster_id or self._cluster.refresh([]).cluster_id or ""
+
+    def ready(self) -> str | None:
+        if not self._supervisor.opened:
+            return self._supervisor.trouble or "it has not read its topics yet"
+        if self._supervisor.in_charge:
+            return self._supervisor.trouble
+        return None if self._leadership.leader_url else self._leadership.waits_for
+
+    # ── writing ──────────────────────────────────────────────────────────────────────────────
+
+    def put(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        initial_state: str | None,
+        allow_replace: bool,
+    ) -> tuple[bool, ConnectorInfo]:
+        state = self._leading_state()
+        created = name not in state.configs
+        if not created and not allow_replace:
+            raise AlreadyExists(f"Connector {name} already exists")
+        records: list[ConfigRecord] = [ConnectorConfigRecord(name, dict(config))]
+        if initial_state is not None:
+            records.insert(0, TargetStateRecord(name, _INITIAL_STATES[initial_state.upper()]))
+        tasks = self._info(state, name, config)
+        self._write(*records)
+        return created, tasks
+
+    def patch(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
+        config = dict(_config(self._leading_state(), name))
+        for key, value in changes.items():
+            if value is None:
+                config.pop(key, None)
+            else:
+                config[key] = value
+        return self.put(name, config, initial_state=None, allow_replace=True)[1]
+
+    def delete(self, name: str) -> None:
+        _config(self._leading_state(), name)
+        self._write(ConnectorConfigRecord(name, None), TargetStateRecord(name, None))
+
+    def pause(self, name: str) -> None:
+        self._require(name, f"Unknown connector {name}")
+        self._write(TargetStateRecord(name, TargetState.PAUSED))
+
+    def resume(self, name: str) -> None:
+        self._require(name, f"Unknown connector {name}")
+        self._write(TargetStateRecord(name, TargetState.STARTED))
+
+    def stop(self, name: str) -> None:
+        """As in Java, the tasks go first: a connector without tasks is well, a stopped one with tasks not."""
+        self._require(name, f"Unknown connector {name}")
+        self._write(TasksCommitRecord(name, 0), TargetStateRecord(name, TargetState.STOPPED))
+
+    def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
+        self._require(name, f"Unknown connector: {name}")
+        request = RestartRecord(name, include_tasks=include_tasks, only_failed=only_failed)
+        try:
+            planned = restart_plan(self.status(name), request)
+        except NotFound:
+            raise NotFound(f"Status for connector {name} not found") from None
+        if include_tasks or only_failed:
+            self._write(request)
+        else:  # upstream: restartConnector, which leaves no record
+            with in_time():
+                self._supervisor.restart(request)
+        return planned
+
+    def restart_task(self, id: TaskId) -> None:
+        state = self._require(id.connector, f"Unknown connector: {id.connector}")
+        if not state.has_had(Task(*id)):
+            raise NotFound(f"Unknown task: {id.connector}-{id.task}")
+        if id.task >= len(state.tasks(id.connector)):
+            raise Rebalancing(_NOBODY_RUNS_IT)
+        self._supervisor.start_again(id.connector)
+
+    def set_level_everywhere(self, logger: str, level: str) -> None:
+        """On every worker of the cluster, this one included (KIP-976)."""
+        self._state()
+        self._write(LoggerLevelRecord(logger, level))
+
+    def reset_active_topics(self, name: str) -> None:
+        self._leading_state()
+        with in_time():
+            self._supervisor.reset_topics(name)
+
+    # ── offsets ──────────────────────────────────────────────────────────────────────────────
+
+    def offsets(self, name: str) -> list[OffsetEntry]:
+        with in_time():
+            return read_offsets(self._place(self._state(), name))
+
+    def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
+        place = self._stopped(name)
+        with in_time():
+            alter_offsets(place, offsets)
+        return "The offsets for this connector have been altered successfully"
+
+    def reset_offsets(self, name: str) -> str:
+        place = self._stopped(name)
+        with in_time():
+            reset_offsets(place)
+        return "The offsets for this connector have been reset successfully"
+
+    def _stopped(self, name: str) -> OffsetPlace:
+        """Where the offsets are of a connector that nobody works for any more."""
+        state = self._leading_state()
+        _config(state, name)
+        if state.target(name) is not TargetState.STOPPED or state.tasks(name):
+            raise BadRequest(must_be_stopped(name))
+        await_stopped(name, lambda: self._mirror.crew.busy(name) or not self._supervisor.settled)
+        return self._place(state, name)
+
+    def _place(self, state: ConfigState, name: str) -> OffsetPlace:
+        config = _config(state, name)
+        kind = connector_class(config.get("connector.class", ""))
+        if kind is None:
+            raise BadRequest(f"Connector {name} is none of MirrorMaker 2's connectors")
+        found = read_connector(name, config, self._worker)
+        its, target = found.flow or found.heartbeats, None
+        cluster, topic = self._worker.cluster, self._worker.offsets_topic.name
+        if its is not None and not found.problems:
+            clusters = {each.alias: each for each in found.clusters}
+            target, cluster = clusters[its.target], clusters[its.offsets_alias]
+            topic = its.offsets_topic.name
+        return OffsetPlace(
+            connector=name,
+            kind=kind.value,
+            topic=topic,
+            cluster=cluster,
+            source=None if its is None else its.source,
+            target=target,
+        )
+
+    # ── in common ────────────────────────────────────────────────────────────────────────────
+
+    def _state(self) -> ConfigState:
+        """What this worker knows; one that does not lead looks first."""
+        if not self._supervisor.opened:
+            raise Rebalancing(f"{_REBALANCING}: {self._supervisor.trouble}")
+        if not self._supervisor.in_charge:
+            with _or_as_before():
+                self._configs.refresh(_FRESH_SECONDS)
+        return self._configs.state
+
+    def _read_statuses(self) -> None:
+        if not self._supervisor.in_charge:
+            with _or_as_before():
+                self._statuses.refresh(_FRESH_SECONDS)
+
+    def _leading_state(self) -> ConfigState:
+        if self._supervisor.in_charge:
+            return self._configs.state
+        if self._leadership.leader_url is not None:
+            raise NotLeader(self._leadership.leader_url)
+        raise Rebalancing(_REBALANCING)
+
+    def _require(self, name: str, otherwise: str) -> ConfigState:
+        state = self._leading_state()
+        if name not in state.configs:
+            raise NotFound(otherwise)
+        return state
+
+    def _write(self, *records: ConfigRecord) -> None:
+        with in_time():
+            self._configs.write(records)
+        self._supervisor.wake()
+
+    def _info(self, state: ConfigState, name: str, config: Mapping[str, str]) -> ConnectorInfo:
+        tasks = tuple(TaskId(*task) for task in state.tasks(name))
+        return ConnectorInfo(name, dict(config), tasks, _type(config))
+
+    def _client(self, purpose: str) -> ClusterClient:
+        return ClusterClient(self._worker.cluster, client_id=f"{self._worker.group_id}-{purpose}")
+
+
+def _config(state: ConfigState, name: str) -> Mapping[str, str]:
+    config = state.configs.get(name)
+    if config is None:
+        raise NotFound(f"Connector {name} not found")
+    return config
+
+
+def _type(config: Mapping[str, str]) -> str:
+    return "unknown" if connector_class(config.get("connector.class", "")) is None else "source"
+
+
+@contextmanager
+def _or_as_before() -> Iterator[None]:
+    """Without the topics, what was read last is the best answer, as in Java."""
+    try:
+        yield
+    except ClientError as e:
+        log.warning("answering with what was read before: %s", e)

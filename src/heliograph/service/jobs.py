@@ -1,0 +1,142 @@
+"""What a service is to do, connector by connector: the unit that starts, stops and changes on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from heliograph.config.mirror_config import FlowConfig, FlowSetup, Heartbeats, MirrorConfig
+from heliograph.model import ClusterConfig
+
+
+class Part(StrEnum):
+    """By the class of the connector."""
+
+    COPY = "MirrorSourceConnector"
+    CHECKPOINTS = "MirrorCheckpointConnector"
+    HEARTBEATS = "MirrorHeartbeatConnector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One connector's work for a pair of clusters; another value by its `name` takes its place.
+
+    `settings` are a flow's, or a pair's heartbeats, `clusters` those that it has to do with. A job with
+    another `turn` is the same one started again.
+    """
+
+    name: str
+    part: Part
+    settings: FlowConfig | Heartbeats
+    clusters: tuple[ClusterConfig, ...]
+    turn: int = 0
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.settings.source, self.settings.target
+
+    @property
+    def connector_name(self) -> str:
+        """Under which its offsets are stored, and its clients known."""
+        if self.part is Part.CHECKPOINTS and (checkpoints := self.flow().checkpoints) is not None:
+            return checkpoints.connector_name
+        return self.settings.connector_name
+
+    @property
+    def area(self) -> str:
+        """Where its problems are found: `flow us->eu`."""
+        if isinstance(self.settings, FlowConfig):
+            return f"flow {self.settings.name}"
+        return f"{self.settings.name}: heartbeats"
+
+    def cluster(self, alias: str) -> ClusterConfig:
+        return next(cluster for cluster in self.clusters if cluster.alias == alias)
+
+    def flow(self) -> FlowConfig:
+        assert isinstance(self.settings, FlowConfig)
+        return self.settings
+
+    def setup(self) -> FlowSetup:
+        flow = self.flow()
+        return FlowSetup(
+            flow=flow,
+            source=self.cluster(flow.source),
+            target=self.cluster(flow.target),
+            offsets=self.cluster(flow.offsets_alias),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkGroup:
+    """Jobs that one service runs at a time: who leads `group_id` on `cluster`.
+
+    `names` are what the log calls them; `url` is where this service answers REST, for the other members.
+    `assigned`: jobs come in the course of each term, so that none is begun that a former term knew.
+    """
+
+    group_id: str
+    cluster: ClusterConfig
+    names: tuple[str, ...]
+    jobs: tuple[Job, ...] = ()
+    url: str | None = None
+    assigned: bool = False
+
+
+@dataclass(slots=True)
+class _Pairs:
+    names: list[str] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+
+
+def work_groups(config: MirrorConfig) -> list[WorkGroup]:
+    """Of a whole configuration: a group for each pair of clusters, unless a user's `group.id` makes it
+    that of several."""
+    found: dict[tuple[str, str], _Pairs] = {}
+    for job in jobs_of(config):
+        key = job.settings.offsets_alias, job.settings.group_id
+        pairs = found.setdefault(key, _Pairs())
+        name = "->".join(job.pair)
+        if name not in pairs.names:
+            pairs.names.append(name)
+        pairs.jobs.append(job)
+    return [
+        WorkGroup(
+            group_id=group,
+            cluster=pairs.jobs[0].cluster(alias),
+            names=tuple(pairs.names),
+            jobs=tuple(pairs.jobs),
+        )
+        for (alias, group), pairs in found.items()
+    ]
+
+
+def jobs_of(config: MirrorConfig) -> list[Job]:
+    """Named `us->eu.MirrorSourceConnector`, as Strimzi calls connectors: names must differ by flow. What is
+    a connector already keeps its name."""
+    jobs = []
+    for flow in config.flows:
+        jobs.append(_job(config, Part.COPY, flow))
+        if flow.checkpoints is not None:
+            jobs.append(_job(config, Part.CHECKPOINTS, flow))
+    jobs += [_job(config, Part.CHECKPOINTS, each) for each in config.group_flows]
+    jobs += [_job(config, Part.HEARTBEATS, each) for each in config.heartbeats]
+    return jobs
+
+
+def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) -> Job:
+    pair = f"{settings.source}->{settings.target}"
+    aliases = [settings.target, settings.offsets_alias]
+    if isinstance(settings, FlowConfig):  # heartbeats never look at their source
+        aliases.append(settings.source)
+    return Job(
+        name=f"{pair}.{part}" if settings.name == pair else settings.name,
+        part=part,
+        settings=settings,
+        clusters=tuple(config.cluster(each, settings.name) for each in dict.fromkeys(aliases)),
+    )
+
+
+def flows_of(jobs: Sequence[Job]) -> list[FlowConfig]:
+    """Those that copy."""
+    return [job.flow() for job in jobs if job.part is Part.COPY]

@@ -1,0 +1,119 @@
+"""Two workers of `heliograph serve` as processes: one leads, the other stands by and takes over."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from java_worker import Rest, free_port
+from mirroring import Flow
+from reading import offsets
+from under_load import wait_for_same_length, writing
+from waiting import eventually
+from workers import connector, worker_properties
+
+from heliograph.embedded.properties import render_properties
+
+_PARTITIONS = 2
+_TAKEOVER_SECONDS = 10.0
+#: The Python workers of the one that stands by start 2 s after it has nothing to do.
+_WARM_SECONDS = 4.0
+
+
+class Served:
+    def __init__(self, properties: Mapping[str, str], folder: Path) -> None:
+        self.rest = Rest(free_port())
+        self.log = folder / f"serve-{self.rest.port}.log"
+        path = folder / f"serve-{self.rest.port}.properties"
+        listeners = {"listeners": f"http://127.0.0.1:{self.rest.port}"}
+        path.write_text(render_properties({**properties, **listeners}))
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "heliograph", "serve", str(path)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def stop(self) -> float:
+        """In order; how long that took."""
+        began = time.monotonic()
+        self.process.terminate()
+        self.process.wait(30)
+        return time.monotonic() - began
+
+
+@contextmanager
+def served(flow: Flow) -> Iterator[Served]:
+    one = Served(worker_properties(flow), flow.folder)
+    try:
+        yield one
+    except BaseException as e:
+        e.add_note(one.log.read_text()[-4000:])
+        raise
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+def copied(flow: Flow, topic: str) -> int:
+    return sum(offsets(flow.target, flow.remote(topic), p)[1] for p in range(_PARTITIONS))
+
+
+def longest_pause(flow: Flow, topic: str, seconds: float) -> float:
+    """Of the remote topic, within so many seconds from now."""
+    began = moved = time.monotonic()
+    before, longest = copied(flow, topic), 0.0
+    while time.monotonic() < began + seconds:
+        now, at = copied(flow, topic), time.monotonic()
+        if now > before:
+            longest, moved, before = max(longest, at - moved), at, now
+        time.sleep(0.05)
+    return max(longest, time.monotonic() - moved)
+
+
+def test_the_other_worker_goes_on_when_the_leading_one_is_killed(flow: Flow) -> None:
+    topic = flow.create("orders", _PARTITIONS)
+    with served(flow) as leading, served(flow) as standing_by:
+        leading, standing_by = _in_order(leading, standing_by)
+        config = connector(flow, "Source")
+        assert leading.rest.ask("PUT", "/connectors/msc/config", config)[0] == 201
+        with writing(flow.source, topic, _PARTITIONS):
+            leading.rest.await_running("msc", tasks=2)
+            _answers_for_the_other(flow, standing_by)
+            eventually(lambda: copied(flow, topic), lambda count: count > 0, within=60)
+            time.sleep(_WARM_SECONDS)
+
+            leading.process.kill()
+
+            assert longest_pause(flow, topic, _TAKEOVER_SECONDS + 5) < _TAKEOVER_SECONDS
+            standing_by.rest.await_running("msc", tasks=2)
+        wait_for_same_length(flow, topic, _PARTITIONS)
+        flow.assert_mirrored(topic)
+        assert standing_by.stop() < 5
+
+
+def _in_order(one: Served, other: Served) -> tuple[Served, Served]:
+    """Who leads, who stands by, once that is settled; by the log, since REST shows no difference."""
+    for each in (one, other):
+        each.rest.await_answer()
+    leads = eventually(
+        lambda: [each for each in (one, other) if "leads the group" in each.log.read_text()], bool
+    )
+    return (one, other) if leads == [one] else (other, one)
+
+
+def _answers_for_the_other(flow: Flow, standing_by: Served) -> None:
+    """What only the leader can do is forwarded to it."""
+    rest = standing_by.rest
+    eventually(lambda: rest.ask("GET", "/connectors")[1], lambda names: names == ["msc"])
+    config = connector(flow, "Heartbeat")
+    eventually(
+        lambda: rest.ask("POST", "/connectors", {"name": "hbc", "config": config})[0],
+        lambda status: status == 201,
+    )
+    assert sorted(rest.ask("GET", "/connectors")[1]) == ["hbc", "msc"]
