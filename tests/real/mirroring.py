@@ -59,13 +59,13 @@ class Running:
         self.outcome: Outcome | None = None
         self.failure: BaseException | None = None
         self._stop = threading.Event()
-        self._mirror = Mirror(config, spark, stop=self._stop, progress=self.progress)
+        self.mirror = Mirror(config, spark, stop=self._stop, progress=self.progress)
         self._thread = threading.Thread(target=self._run, name="mirror under test")
         self._thread.start()
 
     def _run(self) -> None:
         try:
-            self.outcome = self._mirror.run()
+            self.outcome = self.mirror.run()
         except BaseException as e:  # noqa: BLE001 - raised again by `stop`
             self.failure = e
 
@@ -86,7 +86,7 @@ class Running:
 
     def problems(self) -> list[str]:
         """What the mirror shows as wrong just now."""
-        return self._mirror.problems.sentences()
+        return self.mirror.problems.sentences()
 
     def wait_for_records(self, records: int, *, within: float = 30.0) -> None:
         """Until the mirror says that it has copied so many in all."""

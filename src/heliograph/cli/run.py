@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from heliograph.cli.answering import answering
 from heliograph.cli.show import show
 from heliograph.config.forms import Beside, load
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
@@ -38,7 +39,12 @@ def run(path: Path, beside: Beside, *, once: bool, master: str | None) -> int:
     )
     stop, progress = threading.Event(), Progress()
     with closing(spark), stopping_on_signals(stop), show(progress):
-        outcome = Mirror(config, spark, once=once, stop=stop, progress=progress).run()
+        mirror = Mirror(config, spark, once=once, stop=stop, progress=progress)
+        if once:
+            outcome = mirror.run()
+        else:
+            with answering(path, beside.worker, config, mirror, progress):
+                outcome = mirror.run()
     return report(outcome, once=once)
 
 

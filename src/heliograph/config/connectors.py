@@ -37,6 +37,7 @@ from heliograph.config.layers import (
 )
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.config.options import Scope
+from heliograph.config.options.top import is_of_rest
 from heliograph.config.override_policy import override_problems
 from heliograph.config.properties import PropertiesFile, Property
 from heliograph.config.values import InvalidValue, parse_boolean
@@ -106,6 +107,7 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
         ),
         epoch_seconds=worker.epoch_seconds,
         once_timeout_seconds=worker.once_timeout_seconds,
+        rest=tuple((n, s.value) for n, s in worker.settings.items() if is_of_rest(n)),
         warnings=tuple(
             dict.fromkeys([*(w for each in given for w in each.warnings), *rivals(running)])
         ),

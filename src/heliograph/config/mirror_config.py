@@ -237,7 +237,7 @@ class MirrorConfig:
     Of connectors (`config/connectors.py`) each is a flow or heartbeats of its own, by its name:
     `group_flows` are those that follow groups and copy nothing.
 
-    `problems`: what keeps connectors, by name, from running.
+    `problems`: what keeps connectors, by name, from running. `rest`: settings of the REST API.
 
     An epoch is one for all flows, since one query carries them all.
     """
@@ -251,6 +251,7 @@ class MirrorConfig:
     flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
     group_flows: tuple[FlowConfig, ...] = ()
     problems: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rest: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold secrets
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

@@ -19,6 +19,7 @@ from heliograph.config.layers import Layers
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.near_match import did_you_mean
 from heliograph.config.options import Scope
+from heliograph.config.options.top import is_of_rest
 from heliograph.config.placeholders import fill_in_placeholders
 from heliograph.config.placement import Placer
 from heliograph.config.properties import PropertiesFile, read_properties
@@ -78,6 +79,7 @@ class _Reading:
             epoch_seconds=top.number("epoch.seconds"),
             once_timeout_seconds=top.number("once.timeout.seconds"),
             warnings=(*self._file.warnings, *remarks(self._file, placements), *self._warnings),
+            rest=tuple((n, s.value) for n, s in self._layers.top().items() if is_of_rest(n)),
         )
         return self._checked(mirror, pairs, served)
 

@@ -29,7 +29,7 @@ def test_a_worker_with_connects_defaults() -> None:
     assert found.status_topic == InternalTopic(
         name="connect-status", partitions=5, replication_factor=3
     )
-    assert found.listeners == ("http://:8083",)
+    assert found.listeners == ("http://localhost:8083",)
     assert found.admin_listeners is None
     assert found.offset_flush_interval_ms == 60_000
     assert not found.exactly_once

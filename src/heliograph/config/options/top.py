@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope, Support
 from heliograph.config.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, one_of
 
 _top = partial(Option, scope=Scope.TOP)
-_rest = partial(_top, support=Support.LATER)
+
+_OF_REST = re.compile(
+    r"(admin\.)?listeners(\.https\..*)?|rest\..*|access\.control\..*|response\.http\..*|ssl\..*"
+)
+
+
+def is_of_rest(name: str) -> bool:
+    """A setting of the file as a whole that the REST API is made from."""
+    return _OF_REST.fullmatch(name) is not None
+
 
 TOP = (
     _top(
@@ -39,55 +49,65 @@ TOP = (
         doc="How long --once waits for a cluster that does not answer",
         since="heliograph",
     ),
-    _rest(
+    _top(
         name="dedicated.mode.enable.internal.rest",
         type=BOOLEAN,
         default="false",
         importance=Importance.HIGH,
         doc="Whether workers talk to each other by REST (KIP-710)",
+        support=Support.LATER,
         since="3.5",
     ),
-    _rest(
+    _top(
         name="listeners",
         type=LIST,
-        default="http://:8083",
-        doc="Where the internal REST server listens",
+        default="http://localhost:8083",
+        doc="Where the REST API is served; http://:8083, MM2's own default, is every address of this "
+        "machine, an empty list is nowhere",
     ),
-    _rest(
+    _top(
+        name="rest.writable",
+        type=BOOLEAN,
+        default="false",
+        doc="Whether connectors of a file can be paused, stopped and restarted, and their offsets altered, "
+        "through REST; it lasts until the service is started again",
+        since="heliograph",
+    ),
+    _top(
         name="rest.advertised.host.name",
         type=STRING,
         doc="Host by which other workers reach the REST server",
     ),
-    _rest(
+    _top(
         name="rest.advertised.port",
         type=INT,
         doc="Port by which other workers reach the REST server",
     ),
-    _rest(
+    _top(
         name="rest.advertised.listener",
         type=STRING,
         valid=one_of("http", "https"),
         doc="Listener by which other workers reach the REST server",
     ),
-    _rest(
+    _top(
         name="access.control.allow.origin",
         type=STRING,
         default="",
         doc="Access-Control-Allow-Origin of the REST server",
     ),
-    _rest(
+    _top(
         name="access.control.allow.methods",
         type=STRING,
         default="",
         doc="Access-Control-Allow-Methods of the REST server",
     ),
-    _rest(
+    _top(
         name="response.http.headers.config",
         type=STRING,
         default="",
         doc="HTTP headers of the REST server's responses",
     ),
-    _rest(
+    _top(
         name="ssl.client.auth",
         type=STRING,
         default="none",
