@@ -60,7 +60,7 @@ def connector_configs(path: Path, worker: Path | None) -> Mapping[str, Mapping[s
             **each.config,
         }
         for name in (each.name, f"{each.pair}.{each.kind}"):
-            found[name] = {**config, "name": name}
+            found[name] = {**config, "name": str(name)}
     return found
 
 
