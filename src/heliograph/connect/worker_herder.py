@@ -49,7 +49,8 @@ from heliograph.service.progress import Progress
 
 log = logging.getLogger(__name__)
 
-#: A worker that stands by reads the topics when it is asked, but not more often than this.
+#: A worker that stands by reads the topics when it is asked: configurations each time, since whoever has
+#: just changed one through it looks at once; statuses, of several partitions, not more often than this.
 _FRESH_SECONDS = 0.2
 _REBALANCING = (
     "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent "
@@ -298,7 +299,7 @@ class WorkerHerder:
             raise Rebalancing(f"{_REBALANCING}: {self._supervisor.trouble}")
         if not self._supervisor.in_charge:
             with _or_as_before():
-                self._configs.refresh(_FRESH_SECONDS)
+                self._configs.refresh()
         return self._configs.state
 
     def _read_statuses(self) -> None:

@@ -28,7 +28,7 @@ def test_connectors_of_a_file_are_shown_and_can_be_paused_one_by_one(flow: Flow)
         )
         (task,) = herder.task_configs(source).values()
         assert task["task.assigned.partitions"] == f"{topic}-0"
-        assert herder.active_topics(source) == [flow.remote(topic)]
+        eventually(lambda: herder.active_topics(source), lambda t: t == [flow.remote(topic)])
 
         herder.pause(source)
         eventually(lambda: herder.status(source).connector.state, lambda s: s == "PAUSED")
