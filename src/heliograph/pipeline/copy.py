@@ -31,8 +31,8 @@ _LOOK_SECONDS = 5.0
 #: How long a link's thread waits for a coordinator in one go; it comes back to it.
 _COORDINATOR_SECONDS = 1.0
 
-#: This worker's clients, by flow and purpose, and what each was made for. Only one task runs in a worker
-#: at a time.
+#: This worker's clients, by flow and purpose, each with the connector that it was made for. Only one task
+#: runs in a worker at a time.
 _clients: dict[tuple[str, str], tuple[ClusterClient, str]] = {}
 
 
@@ -62,7 +62,7 @@ class Copy:
 
     def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
         setups = {setup.flow.name: setup for setup in bundle.setups}
-        _forget_clients(setups)
+        _forget_clients(bundle.running)
         runs = []
         for name, leases in _by_flow(bundle.leases).items():
             stop = threading.Event()
@@ -172,13 +172,15 @@ def _client(
     config = {"source": setup.source, "offsets": setup.offsets}.get(purpose, setup.target)
     config = config.for_client(ClientKind.CONSUMER if from_source else ClientKind.PRODUCER)
     key = (setup.flow.name, purpose)
-    client, its_id = _clients.get(key, (None, ""))
-    if client is not None and (client.config, its_id) != (config, client_id):
+    connector = setup.flow.connector_name
+    client, its_connector = _clients.get(key, (None, ""))
+    # Not by its id, which has the number of the task: that is another in each epoch.
+    if client is not None and (client.config, its_connector) != (config, connector):
         client.close()
         client = None
     if client is None:
         client = ClusterClient(config, client_id=client_id, timeout=timeout)
-        _clients[key] = client, client_id
+        _clients[key] = client, connector
     client.stopped = stop.is_set
     return client
 
@@ -189,9 +191,9 @@ def _offsets_client(setup: FlowSetup, producer: str, stop: threading.Event) -> C
     return _client(setup, "offsets", f"{producer}-offsets", stop)
 
 
-def _forget_clients(setups: Container[str]) -> None:
-    """Of flows that are not this task's any more."""
-    for flow, purpose in [key for key in _clients if key[0] not in setups]:
+def _forget_clients(running: Container[str]) -> None:
+    """Of flows that nobody copies any more."""
+    for flow, purpose in [key for key in _clients if key[0] not in running]:
         client, _ = _clients.pop((flow, purpose))
         client.close()
 

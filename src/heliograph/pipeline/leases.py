@@ -61,12 +61,13 @@ Producers = Mapping[str, ProducerIdentity]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """The leases of one task in one epoch, and the flows that they are of as they are configured then; of
-    flows that mirror exactly once, the identity to write under."""
+    flows that mirror exactly once, the identity to write under. `running` are the flows of all tasks."""
 
     epoch: int
     task: int
     leases: tuple[Lease, ...]
     setups: tuple[FlowSetup, ...] = ()
+    running: tuple[str, ...] = ()
     producers: Producers = field(default_factory=dict)
 
 
@@ -77,6 +78,7 @@ def write_bundle(bundle: Bundle, key: Secret) -> str:
             "task": bundle.task,
             "leases": [asdict(lease) for lease in bundle.leases],
             "setups": seal(key, bundle.setups),
+            "running": bundle.running,
             "producers": bundle.producers,
         },
         separators=(",", ":"),
@@ -101,6 +103,7 @@ def read_bundle(text: str, key: Secret) -> Bundle:
         task=document["task"],
         leases=leases,
         setups=unseal(key, document["setups"]),
+        running=tuple(document["running"]),
         producers=producers,
     )
 
@@ -166,6 +169,7 @@ class LeaseStream:
                 task=slot,
                 leases=leases,
                 setups=tuple(each for each in setups if each.flow.name in flows),
+                running=tuple(each.flow.name for each in setups),
                 producers=its,
             )
             rows.add(write_bundle(bundle, self._seal_key))

@@ -62,7 +62,7 @@ def test_leases_are_the_same_behind_spark() -> None:
         end=9,
         lineage=Lineage(Origin("MQ", None), Mark(7, 2), 4),
     )
-    bundle = Bundle(epoch=3, task=1, leases=(lease, other))
+    bundle = Bundle(epoch=3, task=1, leases=(lease, other), running=("a->b", "b->a"))
 
     key = new_key()
 
