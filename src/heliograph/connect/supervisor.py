@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.client.backoff import Backoff
-from heliograph.config.connectors import Connector, read_connector
+from heliograph.config.connectors import Connector, read_connector, rivals
 from heliograph.config.worker import WorkerConfig
 from heliograph.connect.active_topics import ActiveTopics
 from heliograph.connect.activity import Activity, activity_of
@@ -98,6 +98,7 @@ class Supervisor(threading.Thread):
         self._busy = False
         self._turns: dict[str, int] = {}
         self._known: dict[str, _Known] = {}
+        self._warned: set[str] = set()
 
     @property
     def in_charge(self) -> bool:
@@ -222,6 +223,10 @@ class Supervisor(threading.Thread):
             for name, known in self._known.items()
             if known.job is not None and state.target(name) is TargetState.STARTED
         ]
+        for warning in rivals(known.connector for known in self._known.values()):
+            if warning not in self._warned:
+                self._warned.add(warning)
+                log.warning("%s", warning)
         self._mirror.crew.assign(self._leadership, jobs, term)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
