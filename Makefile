@@ -1,12 +1,12 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos fuzz kerberos lint lock clean
+.PHONY: help demo test bench chaos conformance fuzz kerberos lint lock clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## Two real Kafka clusters and a mirror between them (ONCE=1: mirror a known set, compare, exit)
 	$(BIN)/heliograph demo $(if $(ONCE),--once)
@@ -26,6 +26,9 @@ chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (
 
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
+
+conformance: $(READY) ## A real Connect worker and ours, the same requests, what differs (ARGS=--golden: ours alone)
+	$(BIN)/python -m conformance $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/ruff check .

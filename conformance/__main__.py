@@ -1,0 +1,79 @@
+"""python -m conformance: both workers, the same requests; 1 when they differ in what is not listed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from conformance.answer import Answer
+from conformance.errors import ConformanceError
+from conformance.exchange import Exchange
+from conformance.golden import GOLDEN, read_golden, write_golden
+from conformance.known import read_known
+from conformance.report import compare_all
+from conformance.sequence import PARTS, SEQUENCE
+from conformance.stage import System, stage
+from conformance.step import Step
+from heliograph.embedded.jars import KAFKA_VERSION
+from heliograph.errors import HeliographError
+
+_WORK = Path(__file__).parent / "work"
+
+
+def main() -> int:
+    arguments = _arguments()
+    folder = _WORK / time.strftime("%Y%m%d-%H%M%S")
+    try:
+        if arguments.record:
+            write_golden(GOLDEN, KAFKA_VERSION, _answers(System.JAVA, folder))
+            return 0
+        java = read_golden() if arguments.golden else _answers(System.JAVA, folder)
+        ours = _answers(System.OURS, folder)
+    except (ConformanceError, HeliographError) as e:
+        print(f"{e}", file=sys.stderr)
+        return 1
+    report = compare_all(java, ours, read_known())
+    print("\n".join(report.lines()))
+    return 1 if report.unlisted else 0
+
+
+def _answers(system: System, folder: Path) -> dict[str, Answer]:
+    print(f"{system}: starting two clusters and a worker ({folder / system})", flush=True)
+    with stage(system, folder / system) as worker:
+        return Exchange(worker.url, worker.clusters).answers(SEQUENCE, _Progress(SEQUENCE, system))
+
+
+class _Progress:
+    """A line for each part of the sequence."""
+
+    def __init__(self, sequence: Sequence[Step], system: System) -> None:
+        self._ends = {part[-1].name: title for title, part in PARTS.items()}
+        self._system = system
+        self._seen = 0
+        self._whole = len(sequence)
+
+    def __call__(self, step: Step, answer: Answer) -> None:
+        self._seen += 1
+        if step.name in self._ends:
+            print(
+                f"{self._system}: {self._seen} of {self._whole}: {self._ends[step.name]}",
+                flush=True,
+            )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
+    parser.add_argument(
+        "--record", action="store_true", help="only Java: write its answers to golden.json"
+    )
+    parser.add_argument(
+        "--golden", action="store_true", help="only ours: compare with the recorded answers"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""Sends the sequence to one worker, step by step."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from conformance.answer import Answer, read_answer
+from conformance.errors import ConformanceError
+from conformance.step import Step
+
+_REQUEST_SECONDS = 120
+_REACHED_SECONDS = 60
+_LOOK_SECONDS = 0.25
+#: A worker that is about to take a change in; either answers the same a moment later.
+_NOT_YET = ("due to stale configuration", "because of a conflicting operation")
+
+
+class Exchange:
+    """With one worker at `url`, that has these clusters."""
+
+    def __init__(self, url: str, clusters: Mapping[str, str]) -> None:
+        address = urlsplit(url)
+        assert address.hostname is not None
+        self._address = (address.hostname, address.port)
+        self._clusters = clusters
+        self._names = {
+            address.netloc: "<worker>",
+            **{server: f"<{name}>" for name, server in clusters.items()},
+        }
+
+    def answers(
+        self, sequence: Sequence[Step], seen: Callable[[Step, Answer], None]
+    ) -> dict[str, Answer]:
+        found: dict[str, Answer] = {}
+        for step in sequence:
+            if step.name in found:
+                raise ConformanceError(f"{step.name}: two steps have this name")
+            found[step.name] = self._answer(step)
+            seen(step, found[step.name])
+        return found
+
+    def _answer(self, step: Step) -> Answer:
+        deadline = time.monotonic() + _REACHED_SECONDS
+        while not self._counts(step, answer := self.ask(step)):
+            if time.monotonic() > deadline:
+                if step.until is None or step.quiet:
+                    raise ConformanceError(
+                        f"{step.name}: {step.method} {step.path}: not what was waited for within "
+                        f"{_REACHED_SECONDS} s; last answer: {answer.as_json()}"
+                    )
+                return answer
+            time.sleep(_LOOK_SECONDS)
+        if step.quiet:
+            return Answer(status=answer.status, headers={}, body=None)
+        return answer
+
+    @staticmethod
+    def _counts(step: Step, answer: Answer) -> bool:
+        if answer.status == 409 and any(each in str(answer.body) for each in _NOT_YET):
+            return False
+        return step.until is None or (answer.status == 200 and step.until(answer.body))
+
+    def ask(self, step: Step) -> Answer:
+        connection = http.client.HTTPConnection(*self._address, timeout=_REQUEST_SECONDS)
+        try:
+            connection.request(
+                step.method, step.path, step.payload(self._clusters), dict(step.headers)
+            )
+            response = connection.getresponse()
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            return read_answer(response.status, headers, response.read(), self._names)
+        except (OSError, http.client.HTTPException) as e:
+            raise ConformanceError(f"{step.name}: {step.method} {step.path[:200]}: {e!r}") from e
+        finally:
+            connection.close()

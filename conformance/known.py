@@ -1,0 +1,66 @@
+"""The differences that are meant: `known_differences.json`, each with its reason.
+
+An entry covers a difference when its patterns (shell style, `*` for anything) match the step and the path
+and, where it gives them, its statuses are those of the answers. COMPATIBILITY.md has every entry's title
+and reason; `tests/unit/conformance` holds it to that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from conformance.answer import Answer
+from conformance.compare import Difference
+
+KNOWN = Path(__file__).with_name("known_differences.json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """`java` and `ours` are statuses; None for any."""
+
+    title: str
+    reason: str
+    steps: tuple[str, ...]
+    paths: tuple[str, ...]
+    java: int | None
+    ours: int | None
+
+    def covers(self, difference: Difference, java: Answer, ours: Answer) -> bool:
+        return (
+            self.java in (None, java.status)
+            and self.ours in (None, ours.status)
+            and any(_matches(difference.step, pattern) for pattern in self.steps)
+            and any(_matches(difference.path, pattern) for pattern in self.paths)
+        )
+
+
+def _matches(text: str, pattern: str) -> bool:
+    # Brackets are part of a path here, not a set of characters.
+    return fnmatchcase(text, pattern.replace("[", "[[]"))
+
+
+def read_known(path: Path = KNOWN) -> list[Known]:
+    return [_known(entry) for entry in json.loads(path.read_text())]
+
+
+def _known(entry: dict[str, Any]) -> Known:
+    return Known(
+        title=entry["title"],
+        reason=entry["reason"],
+        steps=tuple(entry.get("steps", ["*"])),
+        paths=tuple(entry.get("paths", ["*"])),
+        java=entry.get("java"),
+        ours=entry.get("ours"),
+    )
+
+
+def covering(
+    known: Sequence[Known], difference: Difference, java: Answer, ours: Answer
+) -> Known | None:
+    return next((each for each in known if each.covers(difference, java, ours)), None)

@@ -1,0 +1,164 @@
+"""Two fresh clusters, and a worker on one of them: Java's or ours."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from conformance.errors import ConformanceError
+from conformance.sequence.names import TOPIC
+from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, kafka_jars
+from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.properties import log_configuration, render_properties
+from heliograph.machine.java import require_java
+
+_READY_SECONDS = 90.0
+_STOP_SECONDS = 30.0
+_LOOK_SECONDS = 0.2
+_PARTITIONS, _RECORDS = 2, 10
+_JVM = ("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class System(StrEnum):
+    JAVA = "java"
+    OURS = "ours"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """`clusters`: bootstrap servers of `source` and `target`; the worker's own cluster is the target."""
+
+    url: str
+    clusters: Mapping[str, str]
+
+
+@contextmanager
+def stage(system: System, folder: Path) -> Iterator[Stage]:
+    """Its worker answers; everything it needs is there, and ends with the block."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source, target = Cluster("source"), Cluster("target")
+    start_all([source, target])
+    try:
+        _fill(source)
+        with HeldPorts() as held:
+            port = held.take()
+        file = folder / "worker.properties"
+        file.write_text(render_properties(worker_properties(target.bootstrap_servers, port)))
+        with _process(_command(system, file, folder), folder / "console.log") as process:
+            _wait_until_ready(process, port, folder)
+            yield Stage(
+                url=f"http://127.0.0.1:{port}",
+                clusters={
+                    "source": source.bootstrap_servers,
+                    "target": target.bootstrap_servers,
+                },
+            )
+    finally:
+        stop_all([source, target])
+
+
+def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
+    """One file for both workers."""
+    converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    return {
+        "bootstrap.servers": bootstrap,
+        "group.id": "conformance",
+        "listeners": f"http://127.0.0.1:{port}",
+        "key.converter": converter,
+        "value.converter": converter,
+        **{
+            key: value
+            for kind in ("config", "offset", "status")
+            for key, value in (
+                (f"{kind}.storage.topic", f"conformance-{kind}"),
+                (f"{kind}.storage.replication.factor", "1"),
+            )
+        },
+        "offset.flush.interval.ms": "1000",
+        "scheduled.rebalance.max.delay.ms": "0",
+        "access.control.allow.origin": "http://known.example",
+        "access.control.allow.methods": "GET,POST,PUT",
+        "response.http.headers.config": "set X-Conformance: yes",
+    }
+
+
+def _fill(source: Cluster) -> None:
+    servers = {"bootstrap.servers": source.bootstrap_servers, "log_level": 2}
+    admin = AdminClient(servers)
+    new = NewTopic(TOPIC, _PARTITIONS, replication_factor=1)
+    admin.create_topics([new])[TOPIC].result(30)
+    producer = Producer(servers)
+    for partition in range(_PARTITIONS):
+        for number in range(_RECORDS):
+            producer.produce(TOPIC, f"{partition}-{number}".encode(), partition=partition)
+    if producer.flush(30):
+        raise ConformanceError(f"topic {TOPIC}: its records could not be written")
+
+
+def _command(system: System, file: Path, folder: Path) -> Sequence[str]:
+    if system is System.OURS:
+        return [sys.executable, "-m", "heliograph", "serve", str(file)]
+    name, contents, argument = log_configuration(KAFKA_VERSION, folder / "worker.log")
+    (folder / name).write_text(contents)
+    return [
+        *(str(require_java()), *_JVM, f"{argument}{folder / name}"),
+        *("-cp", f"{kafka_jars(artifacts=MIRROR_MAKER)}/*"),
+        *("org.apache.kafka.connect.cli.ConnectDistributed", str(file)),
+    ]
+
+
+@contextmanager
+def _process(command: Sequence[str], console: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with console.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(_STOP_SECONDS)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
+    deadline = time.monotonic() + _READY_SECONDS
+    while not _healthy(port):
+        if process.poll() is not None or time.monotonic() > deadline:
+            console = (folder / "console.log").read_text(errors="replace")
+            raise ConformanceError(
+                f"worker in {folder}: "
+                + (
+                    f"not ready after {_READY_SECONDS:.0f} s"
+                    if process.poll() is None
+                    else "exited"
+                )
+                + f"; its console ends with:\n{console[-2000:]}"
+            )
+        time.sleep(_LOOK_SECONDS)
+
+
+def _healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
