@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from conformance.answer import Answer
@@ -21,6 +20,7 @@ from heliograph.embedded.jars import KAFKA_VERSION
 from heliograph.errors import HeliographError
 
 _WORK = Path(__file__).parent / "work"
+_LONG_SECONDS = 5.0
 
 
 def main() -> int:
@@ -42,26 +42,32 @@ def main() -> int:
 
 def _answers(system: System, folder: Path) -> dict[str, Answer]:
     print(f"{system}: starting two clusters and a worker ({folder / system})", flush=True)
-    with stage(system, folder / system) as worker:
-        return Exchange(worker.url, worker.clusters).answers(SEQUENCE, _Progress(SEQUENCE, system))
+    progress = _Progress(system)
+    try:
+        with stage(system, folder / system) as worker:
+            Exchange(worker.url, worker.clusters).ask_all(SEQUENCE, progress)
+    finally:
+        write_golden(folder / system / "answers.json", KAFKA_VERSION, progress.answers)
+    return progress.answers
 
 
 class _Progress:
-    """A line for each part of the sequence."""
+    """Keeps the answers; a line for each part of the sequence, and for a step that takes long."""
 
-    def __init__(self, sequence: Sequence[Step], system: System) -> None:
+    def __init__(self, system: System) -> None:
         self._ends = {part[-1].name: title for title, part in PARTS.items()}
         self._system = system
-        self._seen = 0
-        self._whole = len(sequence)
+        self._last = time.monotonic()
+        self.answers: dict[str, Answer] = {}
 
     def __call__(self, step: Step, answer: Answer) -> None:
-        self._seen += 1
+        self.answers[step.name] = answer
+        seconds, self._last = time.monotonic() - self._last, time.monotonic()
+        where = f"{self._system}: {len(self.answers)} of {len(SEQUENCE)}"
+        if seconds > _LONG_SECONDS and len(self.answers) > 1:
+            print(f"{where}: {step.name}: {seconds:.0f} s", flush=True)
         if step.name in self._ends:
-            print(
-                f"{self._system}: {self._seen} of {self._whole}: {self._ends[step.name]}",
-                flush=True,
-            )
+            print(f"{where}: {self._ends[step.name]}", flush=True)
 
 
 def _arguments() -> argparse.Namespace:

@@ -19,37 +19,34 @@ _NOT_YET = ("due to stale configuration", "because of a conflicting operation")
 
 
 class Exchange:
-    """With one worker at `url`, that has these clusters."""
+    """With one worker at `url`, that has these clusters; a state may take `patience` seconds."""
 
-    def __init__(self, url: str, clusters: Mapping[str, str]) -> None:
+    def __init__(
+        self, url: str, clusters: Mapping[str, str], patience: float = _REACHED_SECONDS
+    ) -> None:
         address = urlsplit(url)
         assert address.hostname is not None
         self._address = (address.hostname, address.port)
         self._clusters = clusters
+        self._patience = patience
         self._names = {
             address.netloc: "<worker>",
             **{server: f"<{name}>" for name, server in clusters.items()},
         }
 
-    def answers(
-        self, sequence: Sequence[Step], seen: Callable[[Step, Answer], None]
-    ) -> dict[str, Answer]:
-        found: dict[str, Answer] = {}
+    def ask_all(self, sequence: Sequence[Step], seen: Callable[[Step, Answer], None]) -> None:
+        """Raises ConformanceError."""
         for step in sequence:
-            if step.name in found:
-                raise ConformanceError(f"{step.name}: two steps have this name")
-            found[step.name] = self._answer(step)
-            seen(step, found[step.name])
-        return found
+            seen(step, self._answer(step))
 
     def _answer(self, step: Step) -> Answer:
-        deadline = time.monotonic() + _REACHED_SECONDS
+        deadline = time.monotonic() + self._patience
         while not self._counts(step, answer := self.ask(step)):
             if time.monotonic() > deadline:
                 if step.until is None or step.quiet:
                     raise ConformanceError(
                         f"{step.name}: {step.method} {step.path}: not what was waited for within "
-                        f"{_REACHED_SECONDS} s; last answer: {answer.as_json()}"
+                        f"{self._patience:g} s; last answer: {answer.as_json()}"
                     )
                 return answer
             time.sleep(_LOOK_SECONDS)

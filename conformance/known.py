@@ -15,29 +15,37 @@ from pathlib import Path
 from typing import Any
 
 from conformance.answer import Answer
-from conformance.compare import Difference
+from conformance.compare import NOTHING, Difference
 
 KNOWN = Path(__file__).with_name("known_differences.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """`java` and `ours` are statuses; None for any."""
+    """`java` is a status, `ours` are some, or any; `only`: which of the two has what the other lacks."""
 
     title: str
     reason: str
     steps: tuple[str, ...]
     paths: tuple[str, ...]
     java: int | None
-    ours: int | None
+    ours: tuple[int, ...]
+    only: str | None
 
     def covers(self, difference: Difference, java: Answer, ours: Answer) -> bool:
         return (
             self.java in (None, java.status)
-            and self.ours in (None, ours.status)
+            and (not self.ours or ours.status in self.ours)
+            and self.only in (None, _only_in(difference))
             and any(_matches(difference.step, pattern) for pattern in self.steps)
             and any(_matches(difference.path, pattern) for pattern in self.paths)
         )
+
+
+def _only_in(difference: Difference) -> str | None:
+    if difference.java is NOTHING:
+        return "ours"
+    return "java" if difference.ours is NOTHING else None
 
 
 def _matches(text: str, pattern: str) -> bool:
@@ -56,7 +64,8 @@ def _known(entry: dict[str, Any]) -> Known:
         steps=tuple(entry.get("steps", ["*"])),
         paths=tuple(entry.get("paths", ["*"])),
         java=entry.get("java"),
-        ours=entry.get("ours"),
+        ours=tuple(entry.get("ours", ())),
+        only=entry.get("only"),
     )
 
 

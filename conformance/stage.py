@@ -17,6 +17,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.errors import ConformanceError
+from conformance.processes import running_process
 from conformance.sequence.names import TOPIC
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, kafka_jars
@@ -25,7 +26,6 @@ from heliograph.embedded.properties import log_configuration, render_properties
 from heliograph.machine.java import require_java
 
 _READY_SECONDS = 90.0
-_STOP_SECONDS = 30.0
 _LOOK_SECONDS = 0.2
 _PARTITIONS, _RECORDS = 2, 10
 _JVM = ("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -56,7 +56,8 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
             port = held.take()
         file = folder / "worker.properties"
         file.write_text(render_properties(worker_properties(target.bootstrap_servers, port)))
-        with _process(_command(system, file, folder), folder / "console.log") as process:
+        command = _command(system, file, folder)
+        with running_process(command, folder / "console.log", os.environ) as process:
             _wait_until_ready(process, port, folder)
             yield Stage(
                 url=f"http://127.0.0.1:{port}",
@@ -117,23 +118,6 @@ def _command(system: System, file: Path, folder: Path) -> Sequence[str]:
         *("-cp", f"{kafka_jars(artifacts=MIRROR_MAKER)}/*"),
         *("org.apache.kafka.connect.cli.ConnectDistributed", str(file)),
     ]
-
-
-@contextmanager
-def _process(command: Sequence[str], console: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with console.open("wb") as output:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=os.environ
-        )
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(_STOP_SECONDS)
-        finally:
-            process.kill()
-            process.wait()
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:

@@ -67,10 +67,10 @@ OFFSETS = (
     _alter("one partition", _entry({"offset": 3})),
     get("alter: one partition, seen", _OFFSETS),
     _alter("two partitions, one taken away", _entry({"offset": 4}), _entry(None, partition=1)),
-    get("alter: two partitions, seen", _OFFSETS),
+    get("alter: two partitions, seen", _OFFSETS, until=lambda found: len(found["offsets"]) == 3),
     _alter("the same partition twice", _entry({"offset": 5}), _entry({"offset": 6})),
     send("reset", "DELETE", _OFFSETS),
-    get("reset: seen", _OFFSETS),
+    get("reset: seen", _OFFSETS, until=lambda found: found["offsets"] == []),
     send("reset: again", "DELETE", _OFFSETS),
     send("reset: while it runs", "DELETE", f"/connectors/{HEARTBEAT}/offsets"),
     send(

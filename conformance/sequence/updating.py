@@ -35,6 +35,7 @@ UPDATING = (
     _patch("nothing", {}),
     _patch("a number", {"offset.lag.max": 60}),
     _patch("another name", {"name": "other"}),
+    _patch("its own name", {"name": SOURCE}),
     _patch("no name", {"name": None}),
     _patch("no class", {"connector.class": None}),
     _patch("an invalid value", {"tasks.max": "none"}),

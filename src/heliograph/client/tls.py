@@ -1,4 +1,4 @@
-"""TLS towards brokers: contexts out of settings, the handshake, and sentences for what goes wrong."""
+"""TLS towards brokers (and of our own listeners): contexts, the handshake, sentences for what goes wrong."""
 
 from __future__ import annotations
 
@@ -38,13 +38,35 @@ def new_context(security: Security) -> ssl.SSLContext:
     context.check_hostname = tls.verify_host
     # As in Java: what stands in a truststore is trusted, whether it is an authority or not.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    versions = _versions(tls)
-    context.minimum_version, context.maximum_version = versions[0], versions[-1]
-    _set_ciphers(context, tls, security)
+    _limit(context, tls, security)
     _trust(context, tls.truststore, security)
     if tls.keystore is not None:
         _identify(context, tls.keystore, security)
     return context
+
+
+def new_server_context(security: Security, client_certificates: ssl.VerifyMode) -> ssl.SSLContext:
+    """For a listener of ours. Stores must have been read. Raises BadKeyMaterial."""
+    tls = security.tls
+    assert tls is not None
+    if tls.keystore is None:
+        raise BadKeyMaterial(
+            f"{security.key('ssl.keystore.location')}: missing; a listener needs a key and its certificate"
+        )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    _limit(context, tls, security)
+    _identify(context, tls.keystore, security)
+    if client_certificates is not ssl.CERT_NONE:
+        _trust(context, tls.truststore, security)
+        context.verify_mode = client_certificates
+    return context
+
+
+def _limit(context: ssl.SSLContext, tls: Tls, security: Security) -> None:
+    versions = _versions(tls)
+    context.minimum_version, context.maximum_version = versions[0], versions[-1]
+    _set_ciphers(context, tls, security)
 
 
 def _versions(tls: Tls) -> list[ssl.TLSVersion]:

@@ -52,6 +52,7 @@ _ACTED_HERE = re.compile(
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
 _NO_BAGS = Bags()
+_HTTPS = ("listeners.https.", "admin.listeners.https.")
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
 
@@ -277,8 +278,9 @@ def _place(key: str) -> Placement:
         return of_provider(key, match)
     if match := CLIENT_SETTING.fullmatch(key):
         return _of_client(key, Scope(match["kind"]), match["name"])
-    if key.startswith("listeners.https."):
-        return Known(key, "listeners.https.", _https(key))
+    if key.startswith(_HTTPS):
+        prefix = next(each for each in _HTTPS if key.startswith(each))
+        return Known(key, prefix, _https(key))
     if key.startswith(OPEN_FAMILIES):
         return Known(key, "", open_setting(key))
     if _GONE.fullmatch(key):

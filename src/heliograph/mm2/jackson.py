@@ -49,10 +49,13 @@ def load(what: str, data: bytes) -> object:
     return document
 
 
-def hash_map_order(keys: Sequence[str]) -> list[str]:
-    """The order in which a `java.util.HashMap` gives back string keys that were put in this order."""
-    size = 16
-    while len(keys) > size * 3 // 4:
+def hash_map_order(keys: Sequence[str], *, copied: bool = False) -> list[str]:
+    """The order in which a `java.util.HashMap` gives back string keys that were put in this order.
+
+    One that was made as a copy of another starts with as many buckets as it needs, and not with 16.
+    """
+    size = 1 if copied else 16
+    while size < int(len(keys) / 0.75 + 1.0) if copied else len(keys) > size * 3 // 4:
         size *= 2
     return sorted(keys, key=lambda key: _spread(key) & (size - 1))
 

@@ -66,6 +66,21 @@ _HINTS = {
 }
 
 
+_KINDS = {
+    "replication.policy.class": (("Default", "Identity", "Rename"), "ReplicationPolicy"),
+    "topic.filter.class": (("Default",), "TopicFilter"),
+    "group.filter.class": (("Default",), "GroupFilter"),
+    "config.property.filter.class": (("Default",), "ConfigPropertyFilter"),
+}
+
+
+def is_built_in(option: str, class_name: str) -> bool:
+    """Whether a policy or filter can be named so; KeyError for other options."""
+    return _built_in(class_name, *_KINDS[option]) is not None or (
+        option == "replication.policy.class" and class_name in _ALSO_IDENTITY
+    )
+
+
 def replication_policy(
     class_name: str, settings: Settings, source_alias: str | None
 ) -> ReplicationPolicy:

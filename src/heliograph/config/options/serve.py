@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.values import CLASS, INT, LIST, STRING, at_least
+from heliograph.config.options.option import Importance, Option, Scope
+from heliograph.config.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least
 
 _serve = partial(Option, scope=Scope.SERVE)
 
@@ -31,8 +31,44 @@ SERVE = (
         name="rest.extension.classes",
         type=LIST,
         default="",
-        doc="Java classes that extend the REST server",
-        support=Support.LATER,
+        doc="BasicAuthSecurityRestExtension, or nothing: basic authentication, with users that a JAAS file "
+        "in KAFKA_OPTS names",
+    ),
+    _serve(
+        name="rest.users.file",
+        type=STRING,
+        doc="Users who may use the REST API, with their passwords: lines like alice = her-password",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.mask.secrets",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether secrets of connectors are hidden; one that is sent back hidden stays what it is",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.request.max.bytes",
+        type=INT,
+        default="8388608",
+        valid=at_least(1),
+        doc="How large the body of a request may be",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.connector.allowed.paths",
+        type=LIST,
+        default="",
+        doc="Files and folders of this machine that connectors made through REST may name; those that this "
+        "file names itself may be, too",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.connector.allowed.modules",
+        type=LIST,
+        default="",
+        doc="Python modules, with all below them, whose classes connectors made through REST may name",
+        since="heliograph",
     ),
     _serve(
         name="rest.port",

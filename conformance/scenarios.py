@@ -1,0 +1,366 @@
+"""python -m conformance.scenarios: what two documents have their readers do with curl, done to our worker.
+
+The lines are the documents' own, but for ports. Three brokers a side are one here, so that replication
+factors are 1, and where a document logs in with Amazon's IAM, SASL PLAIN stands in for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from conformance.errors import ConformanceError
+from conformance.processes import running_process
+from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.embedded.listener import Listener, SecurityProtocol
+from heliograph.embedded.ports import HeldPorts
+
+_WORK = Path(__file__).parent / "work"
+_SECONDS = 60.0
+_LOGIN = {"alice": "alice-secret"}
+_PLAIN = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'username="alice" password="alice-secret";'
+)
+_CLIENT = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "PLAIN",
+    "sasl.username": "alice",
+    "sasl.password": "alice-secret",
+}
+Found = TypeVar("Found")
+
+
+def main() -> int:
+    folder = _WORK / time.strftime("scenarios-%Y%m%d-%H%M%S")
+    folder.mkdir(parents=True)
+    try:
+        for title, scenario in (("compose", compose), ("migration lab", migration_lab)):
+            print(f"{title}: {folder / title.replace(' ', '-')}", flush=True)
+            place = folder / title.replace(" ", "-")
+            place.mkdir()
+            scenario(place)
+            print(f"{title}: as written", flush=True)
+    except ConformanceError as e:
+        print(e, file=sys.stderr)
+        return 1
+    return 0
+
+
+# ── a worker from environment variables, one connector by POST ─────────────────────────────────
+
+
+def compose(folder: Path) -> None:
+    """D2: the worker is at the source, records go to the target by producer.override."""
+    settings = {"auto.create.topics.enable": "true"}
+    with HeldPorts() as held:
+        port = held.take()
+    with _clusters(Listener(), settings) as (source, target):
+        environment = {
+            "CONNECT_BOOTSTRAP_SERVERS": source.bootstrap_servers,
+            "CONNECT_REST_PORT": str(port),
+            "CONNECT_GROUP_ID": '"quickstart"',
+            "CONNECT_CONFIG_STORAGE_TOPIC": "quickstart_config",
+            "CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR": "1",
+            "CONNECT_OFFSET_STORAGE_TOPIC": "quickstart_offsets",
+            "CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR": "1",
+            "CONNECT_STATUS_STORAGE_TOPIC": "quickstart_status",
+            "CONNECT_STATUS_STORAGE_REPLICATION_FACTOR": "1",
+            "CONNECT_KEY_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
+            "CONNECT_VALUE_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
+            "CONNECT_REST_ADVERTISED_HOST_NAME": '"localhost"',
+            "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
+        }
+        _create(source, "to_replicate", 1, {})
+        connector = {
+            "name": "test_mirror",
+            "config": {
+                "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
+                "name": "test_mirror",
+                "source.cluster.alias": "source",
+                "topics": "to_replicate",
+                "source.cluster.bootstrap.servers": source.bootstrap_servers,
+                "target.cluster.bootstrap.servers": target.bootstrap_servers,
+                "producer.override.bootstrap.servers": target.bootstrap_servers,
+                "offset-syncs.topic.replication.factor": "1",
+            },
+        }
+        (folder / "connectors.json").write_text(json.dumps(connector))
+        post = (
+            "cat connectors.json | curl -s -w '%{http_code}' -X POST "
+            f"-H 'Content-Type: application/json' localhost:{port}/connectors --data-binary @-"
+        )
+        with _serving(folder, port, environment):
+            _write(source, "to_replicate", 10, {})
+            made = _shell(folder, post)
+            _must(made.endswith("201"), "POST answers 201", made)
+            info = json.loads(made[:-3])
+            _must(list(info) == ["name", "config", "tasks", "type"], "the connector", info)
+            names = _shell(folder, f"curl -s localhost:{port}/connectors")
+            _must(names == '["test_mirror"]', "its name is listed", names)
+            _status(folder, port, "test_mirror", 1)
+            _eventually("numbers arrive", lambda: _count(target, "source.to_replicate", {}), 10)
+            topics = _topics(source, {})
+            _must(not any(t.startswith("source.") for t in topics), "no copy at the source", topics)
+            _must("mm2-offset-syncs.target.internal" in topics, "offset syncs", topics)
+            again = _shell(folder, post)
+            _must(again.endswith("409"), "the same again is 409", again)
+        with _serving(folder, port, environment):
+            _status(folder, port, "test_mirror", 1)
+            _write(source, "to_replicate", 5, {})
+            _eventually("after a restart", lambda: _count(target, "source.to_replicate", {}), 15)
+            gone = _shell(
+                folder,
+                f"curl -s -o /dev/null -w '%{{http_code}}' -X DELETE localhost:{port}/connectors/test_mirror",
+            )
+            _must(gone == "204", "DELETE answers 204", gone)
+            back = _shell(folder, post)
+            _must(back.endswith("201"), "POST answers 201 again", back)
+            _status(folder, port, "test_mirror", 1)
+            _write(source, "to_replicate", 5, {})
+            _eventually("nothing twice", lambda: _count(target, "source.to_replicate", {}), 20)
+
+
+# ── three connectors by PUT ─────────────────────────────────────────────────────────────────────
+
+
+def migration_lab(folder: Path) -> None:
+    """D3: the worker is at the target, connectors come from files with a policy that keeps names."""
+    listener = Listener(
+        protocol=SecurityProtocol.SASL_PLAINTEXT, mechanisms=("PLAIN",), users=_LOGIN
+    )
+    with HeldPorts() as held:
+        port = held.take()
+    with _clusters(listener, {}) as (source, target):
+        _create(source, "ExampleTopic", 3, _CLIENT)
+        _write(source, "ExampleTopic", 100, _CLIENT)
+        _lab_files(folder, source, target)
+        (folder / "connect-distributed.properties").write_text(_lab_worker(target, port))
+        file = folder / "connect-distributed.properties"
+        with _serving(folder, port, {}, file):
+            server = json.loads(_shell(folder, f"curl -s -X GET http://localhost:{port}| jq ."))
+            _must(list(server) == ["version", "commit", "kafka_cluster_id"], "GET /", server)
+            _must("Herder started" in (folder / "console.log").read_text(), "its log", "no herder")
+            before = _topics(target, _CLIENT)
+            _must(all(t.startswith(("connect-", "__")) for t in before), "only connect-…", before)
+            for name, tasks in (("mm2-msc", 3), ("mm2-cpc", None), ("mm2-hbc", 1)):
+                put = (
+                    "curl -s -o answer.json -w '%{http_code}' -X PUT -H \"Content-Type: application/json\" "
+                    f"--data @{name}.json http://localhost:{port}/connectors/{name}/config"
+                )
+                first = _shell(folder, put)
+                _must(first == "201", f"PUT of {name} answers 201", first)
+                _status(folder, port, name, tasks)
+                second = _shell(folder, put)
+                _must(second == "200", f"PUT of {name} again answers 200", second)
+            _eventually("records", lambda: _count(target, "ExampleTopic", _CLIENT), 100)
+            wanted = {"ExampleTopic", "heartbeats", "msksource.checkpoints.internal"}
+            _eventually("topics", lambda: wanted <= set(_topics(target, _CLIENT)), True)
+            syncs = _topics(source, _CLIENT)
+            _must("mm2-offset-syncs.mskdest.internal" in syncs, "offset syncs", syncs)
+
+
+def _lab_worker(target: Cluster, port: int) -> str:
+    """With the four lines of IAM for PLAIN, and another port than 8083."""
+    login = f"""
+security.protocol=SASL_PLAINTEXT
+sasl.mechanism = PLAIN
+sasl.jaas.config = {_PLAIN}
+"""
+    producer = "".join(f"producer.{line}\n" for line in login.strip().splitlines())
+    stores = "".join(
+        f"{kind}.storage.topic=connect-{name}-sample-connect\n{kind}.storage.replication.factor=1\n"
+        for kind, name in (("offset", "offsets"), ("config", "configs"), ("status", "status"))
+    )
+    return f"""bootstrap.servers={target.bootstrap_servers}
+listeners=http://localhost:{port}
+group.id=sample-connect-cluster
+key.converter=org.apache.kafka.connect.json.JsonConverter
+value.converter=org.apache.kafka.connect.json.JsonConverter
+key.converter.schemas.enable=true
+value.converter.schemas.enable=true
+{stores}offset.flush.interval.ms=10000
+connector.client.config.override.policy=All
+{login}{producer}"""
+
+
+def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
+    mirror = "org.apache.kafka.connect.mirror."
+    common = {
+        "clusters": "msksource,mskdest",
+        "source.cluster.alias": "msksource",
+        "target.cluster.alias": "mskdest",
+        "target.cluster.bootstrap.servers": target.bootstrap_servers,
+        "source.cluster.bootstrap.servers": source.bootstrap_servers,
+        "key.converter": " org.apache.kafka.connect.converters.ByteArrayConverter",
+        "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "replication.factor": "1",
+        **{
+            f"{side}.cluster.{name}": value
+            for side in ("source", "target")
+            for name, value in (
+                ("security.protocol", "SASL_PLAINTEXT"),
+                ("sasl.mechanism", "PLAIN"),
+                ("sasl.jaas.config", _PLAIN),
+            )
+        },
+    }
+    policy = {"replication.policy.class": "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy"}
+    own = {
+        "mm2-msc": {
+            "connector.class": f"{mirror}MirrorSourceConnector",
+            "tasks.max": "4",
+            "topics": r"^ExampleTopic[\w]*",
+            **policy,
+            "offset-syncs.topic.replication.factor": "1",
+            **{
+                f"{what}.interval.seconds": "20"
+                for what in (
+                    *("sync.topic.acls", "sync.topic.configs", "refresh.topics"),
+                    "refresh.groups",
+                )
+            },
+            "consumer.group.id": "mm2-msc-cons",
+            "producer.enable.idempotence": "true",
+        },
+        "mm2-cpc": {
+            "connector.class": f"{mirror}MirrorCheckpointConnector",
+            "tasks.max": "1",
+            **policy,
+            "checkpoints.topic.replication.factor": "1",
+            "emit.checkpoints.interval.seconds": "20",
+            "sync.group.offsets.enabled": "true",
+        },
+        "mm2-hbc": {
+            "connector.class": f"{mirror}MirrorHeartbeatConnector",
+            "tasks.max": "1",
+            "heartbeats.topic.replication.factor": "1",
+            "emit.heartbeats.interval.seconds": "20",
+        },
+    }
+    for name, settings in own.items():
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps({"name": name, **common, **settings}, indent=1))
+
+
+# ── in common ───────────────────────────────────────────────────────────────────────────────────
+
+
+@contextmanager
+def _clusters(listener: Listener, settings: Mapping[str, str]) -> Iterator[tuple[Cluster, Cluster]]:
+    clusters = [Cluster(name, listeners=(listener,), settings=settings) for name in ("a", "b")]
+    start_all(clusters)
+    try:
+        yield clusters[0], clusters[1]
+    finally:
+        stop_all(clusters)
+
+
+@contextmanager
+def _serving(
+    folder: Path, port: int, environment: Mapping[str, str], file: Path | None = None
+) -> Iterator[None]:
+    command = [sys.executable, "-m", "heliograph", "serve", *([str(file)] if file else [])]
+    console = folder / "console.log"
+    with running_process(command, console, {**os.environ, **environment}) as process:
+        ask = f"curl -s -o /dev/null -w '%{{http_code}}' localhost:{port}/health"
+        deadline = time.monotonic() + _SECONDS
+        while _shell(folder, ask, check=False) != "200":
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise ConformanceError(f"the worker is not there; {console.read_text()[-2000:]}")
+            time.sleep(0.3)
+        yield
+
+
+def _shell(folder: Path, line: str, *, check: bool = True) -> str:
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True)
+    if check and done.returncode:
+        raise ConformanceError(f"{line}: exit code {done.returncode}: {done.stderr}")
+    return done.stdout.strip()
+
+
+def _status(folder: Path, port: int, name: str, tasks: int | None) -> None:
+    """RUNNING, with so many tasks; None for any number."""
+    line = f"curl -s localhost:{port}/connectors/{name}/status | jq ."
+
+    def running() -> bool:
+        status: Any = json.loads(_shell(folder, line) or "{}")
+        states = [
+            each["state"] for each in (status.get("connector"), *status.get("tasks", ())) if each
+        ]
+        right = tasks is None or len(states) == tasks + 1
+        return right and set(states) == {"RUNNING"}
+
+    _eventually(f"{name} runs with {tasks} tasks", running, True)
+
+
+def _create(cluster: Cluster, topic: str, partitions: int, login: Mapping[str, str]) -> None:
+    new = NewTopic(topic, partitions, replication_factor=1)
+    _admin(cluster, login).create_topics([new])[topic].result(30)
+
+
+def _write(cluster: Cluster, topic: str, count: int, login: Mapping[str, str]) -> None:
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+    for number in range(count):
+        producer.produce(topic, str(number).encode())
+    if producer.flush(30):
+        raise ConformanceError(f"{topic}: could not be written to")
+
+
+def _topics(cluster: Cluster, login: Mapping[str, str]) -> list[str]:
+    return sorted(_admin(cluster, login).list_topics(timeout=10).topics)
+
+
+def _count(cluster: Cluster, topic: str, login: Mapping[str, str]) -> int:
+    """Records of a topic; none if it is not there."""
+    found = _admin(cluster, login).list_topics(timeout=10).topics.get(topic)
+    if found is None or found.error is not None:
+        return 0
+    consumer = Consumer(
+        {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": "count",
+            "log_level": 2,
+            **login,
+        }
+    )
+    try:
+        marks = [consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in found.partitions]
+        return sum(end - start for start, end in marks)
+    finally:
+        consumer.close()
+
+
+def _admin(cluster: Cluster, login: Mapping[str, str]) -> AdminClient:
+    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+
+
+def _must(condition: bool, what: str, found: object) -> None:
+    if not condition:
+        raise ConformanceError(f"expected: {what}; found {found!r}")
+    print(f"  {what}", flush=True)
+
+
+def _eventually(what: str, look: Callable[[], Found], wanted: Found) -> None:
+    deadline = time.monotonic() + _SECONDS
+    while (found := look()) != wanted:
+        if time.monotonic() > deadline:
+            raise ConformanceError(
+                f"expected within {_SECONDS:.0f} s: {what}: {wanted!r}; found {found!r}"
+            )
+        time.sleep(0.5)
+    print(f"  {what}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""A request and its answer, apart from any web server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """`path` is what stands for the braces of a route; `base` is scheme and host as the client sees them."""
+
+    method: str
+    target: str
+    path: Mapping[str, str]
+    query: Mapping[str, Sequence[str]]
+    headers: Mapping[str, str]
+    body: bytes = b""
+    base: str = ""
+
+    def first(self, name: str) -> str | None:
+        """Of a query parameter that is given more than once, the first counts."""
+        values = self.query.get(name)
+        return values[0] if values else None
+
+    def flag(self, name: str, *, default: bool = False) -> bool:
+        """As Java's Boolean reads it: whatever is not "true" is false."""
+        value = self.first(name)
+        return default if value is None else value.lower() == "true"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """`content` becomes JSON; None is an empty body. An error outside any route has no content type."""
+
+    status: int
+    content: object = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    media_type: str | None = JSON
+
+    def body(self) -> bytes:
+        if self.content is None:
+            return b""
+        if self.media_type == "text/plain":
+            return str(self.content).encode()
+        return json.dumps(self.content, separators=(",", ":"), ensure_ascii=False).encode(
+            "utf-8", "backslashreplace"
+        )
+
+
+class Refused(Exception):
+    """A request that cannot be carried out, with the status that says why."""
+
+    def __init__(self, status: int, message: str, *, routed: bool = True) -> None:
+        self.status = status
+        self.routed = routed
+        super().__init__(message)
+
+
+def ok(content: object) -> Answer:
+    return Answer(status=200, content=content)
+
+
+def accepted() -> Answer:
+    return Answer(status=202, media_type=None)
+
+
+def nothing() -> Answer:
+    return Answer(status=204, media_type=None)
+
+
+def error(status: int, message: str, *, routed: bool = True) -> Answer:
+    """Connect's shape of an error."""
+    content = {"error_code": status, "message": message}
+    return Answer(status=status, content=content, media_type=JSON if routed else None)

@@ -1,0 +1,76 @@
+"""The web layer against what a real Connect worker has answered (`conformance/golden.json`)."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from memory_herder import MemoryHerder
+
+from conformance.answer import Answer
+from conformance.exchange import Exchange
+from conformance.golden import read_golden
+from conformance.known import read_known
+from conformance.report import Report, compare_all
+from conformance.sequence import SEQUENCE
+from conformance.stage import worker_properties
+from heliograph.config.rest import read_rest_config
+from heliograph.connect.levels import Levels
+from heliograph.web.server import RestServer
+
+CLUSTERS = {"source": "source.example:9092", "target": "target.example:9092"}
+PAGE = Path(__file__).parents[3] / "COMPATIBILITY.md"
+
+
+@pytest.fixture(scope="module")
+def report(_levels: None) -> Iterator[Report]:
+    """The whole sequence, over a real socket, to a herder without Kafka."""
+    config = read_rest_config(worker_properties(CLUSTERS["target"], 0), {})
+    levels, herder = Levels(lambda: 0), MemoryHerder()
+    server = RestServer(config, herder, levels, levels.set)
+    server.start()
+    try:
+        url = f"http://127.0.0.1:{server.port}"
+        herder.worker_id = url.removeprefix("http://")
+        ours: dict[str, Answer] = {}
+        Exchange(url, CLUSTERS, patience=1).ask_all(
+            SEQUENCE, lambda step, answer: ours.update({step.name: answer})
+        )
+        yield compare_all(read_golden(), ours, read_known())
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _levels() -> Iterator[None]:
+    """As a worker starts; the sequence sets levels of loggers, which are everybody's."""
+    loggers = [logging.getLogger(name) for name in ("", *logging.root.manager.loggerDict)]
+    before = {logger: logger.level for logger in loggers}
+    logging.getLogger().setLevel(logging.INFO)
+    yield
+    for name in ("", *logging.root.manager.loggerDict):
+        logger = logging.getLogger(name)
+        logger.setLevel(before.get(logger, logging.NOTSET))
+
+
+def test_every_answer_is_connects_or_listed_as_different(report: Report) -> None:
+    assert report.steps >= 430
+    assert [str(each) for each in report.unlisted] == []
+
+
+def test_every_step_has_a_name_of_its_own() -> None:
+    assert len({step.name for step in SEQUENCE}) == len(SEQUENCE)
+
+
+def test_no_difference_is_listed_that_is_none(report: Report) -> None:
+    assert report.idle == []
+
+
+def test_compatibility_page_explains_every_difference() -> None:
+    section = PAGE.read_text().partition("\n### REST answers that differ\n")[2].partition("\n#")[0]
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", section, re.MULTILINE))
+
+    assert {each.title: each.reason for each in read_known()}.items() <= rows.items()
