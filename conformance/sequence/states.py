@@ -37,6 +37,7 @@ STATES = (
     wait("restart: runs with tasks", _STATUS, running(2)),
     _restart("neither true nor false", "?includeTasks=perhaps"),
     _restart("an empty flag", "?includeTasks="),
+    wait("restart: runs before upper case", _STATUS, running(2)),
     _restart("upper case", "?includeTasks=TRUE&onlyFailed=TRUE"),
     send("restart: GET", "GET", f"{_SOURCE}/restart"),
     wait("restart: runs before tasks", _STATUS, running(2)),

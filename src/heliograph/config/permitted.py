@@ -28,6 +28,7 @@ _JAAS_FILE = re.compile(
     r"(\w*(?:keyTab|ticketCache|file|location)\w*)\s*=\s*\"?([^\";\s]+)", re.IGNORECASE
 )
 _PROVIDERS = re.compile(r"(?:.*\.)?config\.providers(?:\..*)?")
+_REFERENCE = re.compile(r"\$\{[^}]*\}")
 _PYTHON_CLASS = re.compile(r"\s*([\w.]+):(\w+)\s*")
 
 
@@ -41,7 +42,7 @@ class Permitted:
     def problems(self, config: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
         """A setting, and why it is not permitted."""
         for name, value in config.items():
-            if value is None or not value.strip() or "${" in value:
+            if value is None or not value.strip():
                 continue
             for what, why in self._problems(name, value.strip()):
                 yield name, invalid(name, what, why)
@@ -67,13 +68,20 @@ class Permitted:
                 yield path, f"{why} {PATHS}, or lie in a folder that is"
 
     def _path(self, path: str) -> bool:
-        """Whoever writes `..` may not be where they seem to be."""
+        """What one of the worker's config providers says, as a whole, is the worker's word. Whoever writes
+        `..`, or a part of a path as a reference, may not be where they seem to be."""
+        if _REFERENCE.fullmatch(path):
+            return True
         wanted = PurePosixPath(path)
-        return ".." not in wanted.parts and any(
-            str(place) in self.paths for place in (wanted, *wanted.parents)
+        return (
+            "${" not in path
+            and ".." not in wanted.parts
+            and any(str(place) in self.paths for place in (wanted, *wanted.parents))
         )
 
     def _class(self, name: str) -> bool:
+        if "${" in name:
+            return _REFERENCE.fullmatch(name) is not None
         python = _PYTHON_CLASS.fullmatch(name)
         if python is None:  # a Java class, which only stands for what is built in
             return True

@@ -25,6 +25,7 @@ _LOGIN_FILE = re.compile(r"-Djava\.security\.auth\.login\.config=(\S+)")
 _LOGIN_MODULE = re.compile(
     r"\bKafkaConnect\s*\{\s*[\w.]*PropertyFileLoginModule\s+\w+\s+file\s*=\s*\"?([^\";]+)\"?\s*;\s*\}",
 )
+_EVERYWHERE = ("", "0.0.0.0", "::")
 _ACTIONS = ("set", "add", "setdate", "adddate")
 
 
@@ -92,7 +93,8 @@ class RestConfig:
         listener = next(
             (each for each in self.listeners if each.scheme == wanted), self.listeners[0]
         )
-        name = self.advertised_host or listener.host or host
+        named = "" if listener.host in _EVERYWHERE else listener.host
+        name = self.advertised_host or named or host
         bracketed = f"[{name}]" if ":" in name else name
         return f"{wanted}://{bracketed}:{self.advertised_port or port or listener.port}/"
 

@@ -40,6 +40,7 @@ def test_only_this_machine_is_served_unless_an_address_is_given(
     [
         ({}, "http://localhost:8083/"),
         ({"listeners": "http://:8083"}, "http://here:8083/"),
+        ({"listeners": "http://0.0.0.0:8083"}, "http://here:8083/"),
         ({"listeners": "https://:8443,http://:8083"}, "http://here:8083/"),
         ({"listeners": "https://:8443"}, "https://here:8443/"),
         (

@@ -61,6 +61,25 @@ def test_a_permitted_module_may_be_named() -> None:
     assert create(asking, **{"replication.policy.class": "company.other:Policy"})[0] == 400
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "status"),
+    [
+        (TRUSTSTORE, "${file:/etc/stores:path}", 201),
+        (TRUSTSTORE, "/etc/shadow${file:/etc/stores:empty}", 400),
+        (TRUSTSTORE, "/etc/kafka/trust/${file:/etc/stores:dots}", 400),
+        ("sasl.jaas.config", 'M required password="${file:/p:k}";', 201),
+        ("sasl.jaas.config", 'M required password="${file:/p:k}" keyTab="/etc/k";', 400),
+        ("replication.policy.class", "os:sys${file:/p:rest}", 400),
+    ],
+)
+def test_a_reference_stands_for_a_whole_value_or_for_nothing(
+    name: str, value: str, status: int
+) -> None:
+    asking = Asking(rest_connector_allowed_paths="/etc/kafka/trust")
+
+    assert create(asking, **{name: value})[0] == status
+
+
 def test_patch_and_put_are_held_to_it_as_well() -> None:
     asking = Asking()
     create(asking)
