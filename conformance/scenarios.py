@@ -306,7 +306,8 @@ def _status(folder: Path, port: int, name: str, tasks: int | None) -> None:
 
 def _create(cluster: Cluster, topic: str, partitions: int, login: Mapping[str, str]) -> None:
     new = NewTopic(topic, partitions, replication_factor=1)
-    _admin(cluster, login).create_topics([new])[topic].result(30)
+    admin = _admin(cluster, login)  # one that is thrown away takes its requests with it
+    admin.create_topics([new])[topic].result(30)
 
 
 def _write(cluster: Cluster, topic: str, count: int, login: Mapping[str, str]) -> None:
