@@ -116,6 +116,17 @@ class ClusterClient:
         self.metadata = _read_metadata(response, epochs=request.API_VERSION >= _RELIABLE_EPOCHS)
         return self.metadata
 
+    def let_brokers_create(self, topics: Iterable[str]) -> None:
+        """Ask for topics as any producer does: brokers with auto.create.topics.enable make those that are
+        missing, with their own defaults, a moment later."""
+        entry = messages.MetadataRequest.MetadataRequestTopic
+        request = messages.MetadataRequest(
+            topics=[entry(name=name) for name in topics],
+            allow_auto_topic_creation=True,
+            max_version=12,
+        )
+        self.call_any(request)
+
     def call_any(self, request: Any) -> Any:
         """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
         return self.call_any_all([request])[0]

@@ -18,6 +18,7 @@ from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
+from heliograph.wire.error_codes import INVALID_REPLICATION_FACTOR
 
 log = logging.getLogger(__name__)
 
@@ -60,12 +61,47 @@ def sync_topics(
     found = observe_topics(flow, topic_filter, source, target, refused)
     actions = [action for action in found.plan.actions if action.topic not in found.failed]
     failed = _carry_out(target, actions)
+    failed = _without_brokers_own(flow, target, actions, failed)
     for action in actions:
         if action.topic not in failed:
             log.info("flow %s: %s", flow.name, _describe(action))
     made = found.outcome(failed)
     new = [a.topic for a in actions if isinstance(a, CreateTopic) and a.topic not in failed]
     return replace(made, ids=replace(made.ids, created=_ids_of_new(target, new)))
+
+
+def _without_brokers_own(
+    flow: FlowConfig,
+    target: ClusterClient,
+    actions: Sequence[TopicAction],
+    failed: dict[str, BrokerError],
+) -> dict[str, BrokerError]:
+    """A replication factor that a cluster is too small for: MM2 goes on, and its first record makes brokers
+    create the topic, where they may. Then partitions that are missing are added."""
+    wanted = {
+        action.topic: action.partitions
+        for action in actions
+        if isinstance(action, CreateTopic)
+        and action.topic in failed
+        and failed[action.topic].code == INVALID_REPLICATION_FACTOR
+    }
+    if not wanted:
+        return failed
+    target.let_brokers_create(wanted)
+    _ids_of_new(target, list(wanted))
+    made = {
+        topic: target.metadata.partitions[topic]
+        for topic in wanted
+        if topic in target.metadata.partitions
+    }
+    too_few = {topic: wanted[topic] for topic, count in made.items() if count < wanted[topic]}
+    grown = create_partitions(target, too_few) if too_few else {}
+    for topic in made:
+        log.warning(
+            "flow %s: %s: created by %s itself, with its own replication factor: %s cannot be had there",
+            *(flow.name, topic, target.config.alias, flow.replication_factor),
+        )
+    return {**{topic: each for topic, each in failed.items() if topic not in made}, **grown}
 
 
 def _ids_of_new(target: ClusterClient, topics: Sequence[str]) -> dict[str, str | None]:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from grouping import client
 from reading import topics_of
 from sides import Sides
 from waiting import eventually
 from writing import add_partitions, create_topics, delete_topic, topic_config
 
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.embedded import Cluster
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.topics import sync_topics
 
@@ -91,3 +93,16 @@ def test_topics_that_would_become_one_are_left_alone_by_a_renaming_policy(sides:
     assert result.partitions == {third: 1}
     assert result.problems.keys() == {first, second}
     assert sides.partitions(f"new-{third}") == 1
+
+
+def test_what_a_target_is_too_small_for_is_left_to_its_brokers(sides: Sides) -> None:
+    """As with MM2, whose first record makes a broker with auto.create.topics.enable create the topic."""
+    topic = sides.topic("orders", 2)
+    settings = {"auto.create.topics.enable": "true"}
+    with Cluster("willing", settings=settings) as willing, client(willing, "b") as target:
+        flow = sides.flow(replication_factor="2")
+
+        result = sync_topics(flow, flow.topic_filter(), sides.source, target)
+
+        assert (result.partitions, result.problems) == ({topic: 2}, {})
+        assert target.refresh([sides.remote(topic)]).partitions == {sides.remote(topic): 2}
