@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from heliograph.config.client_options import client_option, known_names
 from heliograph.config.clusters import Logins, checked_servers
@@ -36,7 +35,7 @@ from heliograph.config.placement import (
     open_setting,
 )
 from heliograph.config.properties import PropertiesFile, Property, read_properties
-from heliograph.config.values import STRING, byte_array_converter, parse_list
+from heliograph.config.values import STRING, byte_array_converter
 from heliograph.errors import ConfigError
 from heliograph.model import ClientKind, ClusterConfig
 
@@ -61,7 +60,7 @@ class WorkerConfig:
     """A worker of a Connect cluster. `settings` are all, as written, by name without any prefix of the
     environment; `placeholders` fills in what connectors leave to the worker's config providers.
 
-    `admin_listeners` of None: /admin is served where everything is; empty: nowhere.
+    Its REST API has a configuration of its own (`config/rest.py`).
     """
 
     name: str
@@ -70,14 +69,6 @@ class WorkerConfig:
     config_topic: InternalTopic
     offsets_topic: InternalTopic
     status_topic: InternalTopic
-    listeners: tuple[str, ...]
-    admin_listeners: tuple[str, ...] | None
-    rest_advertised_host_name: str | None
-    rest_advertised_port: int | None
-    rest_advertised_listener: str | None
-    access_control_allow_origin: str
-    access_control_allow_methods: str
-    response_http_headers_config: str
     offset_flush_interval_ms: int
     exactly_once_source_support: str
     override_policy: str
@@ -85,7 +76,6 @@ class WorkerConfig:
     heartbeat_interval_ms: int
     rebalance_timeout_ms: int
     topic_tracking_enable: bool
-    topic_tracking_allow_reset: bool
     epoch_seconds: int
     once_timeout_seconds: int
     settings: Settings = field(repr=False, hash=False)
@@ -95,22 +85,6 @@ class WorkerConfig:
     @property
     def exactly_once(self) -> bool:
         return self.exactly_once_source_support == "enabled"
-
-    def advertised_url(self, host: str, port: int | None = None) -> str:
-        """Where other workers and the leader reach this one (`RestServer.advertisedUrl`), on a machine that
-        is called `host`; `port` is the one that was bound if the listener's is 0."""
-        wanted = self.rest_advertised_listener
-        chosen = next(
-            (each for each in self.listeners if wanted and each.lower().startswith(f"{wanted}://")),
-            self.listeners[0] if self.listeners else "http://:8083",
-        )
-        parts = urlsplit(chosen)
-        named = self.rest_advertised_host_name or parts.hostname
-        if named in (None, "0.0.0.0", "::"):
-            named = host
-        number = self.rest_advertised_port or parts.port or port or 8083
-        shown = f"[{named}]" if ":" in str(named) else named
-        return f"{parts.scheme}://{shown}:{number}/"
 
 
 def load_worker(
@@ -151,7 +125,7 @@ class _Reading:
         self._problems += value_problems(self._file, placements)
         self._problems += refusals(self._file, placements)
         self._require()
-        worker, rest, serve = (self._effective(s) for s in (Scope.WORKER, Scope.TOP, Scope.SERVE))
+        worker, top = self._effective(Scope.WORKER), self._effective(Scope.TOP)
         config = WorkerConfig(
             name=self._file.name,
             group_id=worker.text("group.id"),
@@ -159,14 +133,6 @@ class _Reading:
             config_topic=_storage("config", worker, partitions=1),
             offsets_topic=_storage("offset", worker),
             status_topic=_storage("status", worker),
-            listeners=self._listeners(rest, serve),
-            admin_listeners=self._admin_listeners(serve),
-            rest_advertised_host_name=rest.text("rest.advertised.host.name") or None,
-            rest_advertised_port=int(rest.text("rest.advertised.port") or 0) or None,
-            rest_advertised_listener=rest.text("rest.advertised.listener") or None,
-            access_control_allow_origin=rest.text("access.control.allow.origin"),
-            access_control_allow_methods=rest.text("access.control.allow.methods"),
-            response_http_headers_config=rest.text("response.http.headers.config"),
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
             exactly_once_source_support=worker.text("exactly.once.source.support"),
             override_policy=worker.text("connector.client.config.override.policy"),
@@ -174,9 +140,8 @@ class _Reading:
             heartbeat_interval_ms=worker.number("heartbeat.interval.ms"),
             rebalance_timeout_ms=worker.number("rebalance.timeout.ms"),
             topic_tracking_enable=worker.flag("topic.tracking.enable"),
-            topic_tracking_allow_reset=worker.flag("topic.tracking.allow.reset"),
-            epoch_seconds=rest.number("epoch.seconds"),
-            once_timeout_seconds=rest.number("once.timeout.seconds"),
+            epoch_seconds=top.number("epoch.seconds"),
+            once_timeout_seconds=top.number("once.timeout.seconds"),
             settings=self._settings,
             placeholders=self._placeholders,
             warnings=(
@@ -225,23 +190,6 @@ class _Reading:
             self._file.name, self._problems, self._security_warnings, "", lambda _key: True
         )
         return logins.secured(cluster, dict.fromkeys(ClientKind, self._settings))
-
-    def _listeners(self, rest: Effective, serve: Effective) -> tuple[str, ...]:
-        """`rest.port` and `rest.host.name` hold where `listeners` is not set, as up to Kafka 2.8."""
-        host, port = serve.text("rest.host.name"), serve.text("rest.port")
-        if "listeners" not in self._settings and (host or port):
-            return (f"http://{host}:{port or 8083}",)
-        return parse_list(
-            rest.settings["listeners"].value
-            if "listeners" in rest.settings
-            else str(OPTIONS[Scope.TOP, "listeners"].default)
-        )
-
-    def _admin_listeners(self, serve: Effective) -> tuple[str, ...] | None:
-        setting = serve.settings.get("admin.listeners")
-        return (
-            None if setting is None else tuple(each for each in parse_list(setting.value) if each)
-        )
 
     def _converters(self) -> list[str]:
         """What a Java worker would do to records of connectors that set none."""

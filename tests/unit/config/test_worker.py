@@ -29,8 +29,6 @@ def test_a_worker_with_connects_defaults() -> None:
     assert found.status_topic == InternalTopic(
         name="connect-status", partitions=5, replication_factor=3
     )
-    assert found.listeners == ("http://localhost:8083",)
-    assert found.admin_listeners is None
     assert found.offset_flush_interval_ms == 60_000
     assert not found.exactly_once
     assert found.override_policy == "All"
@@ -67,7 +65,6 @@ def test_a_container_without_a_file() -> None:
             "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
         },
     )
-    assert found.listeners == ("http://:28082",)
     assert found.group_id == '"quickstart"'
     assert found.offsets_topic.replication_factor == 1
     assert found.warnings == ()
@@ -137,27 +134,3 @@ def test_config_providers_fill_in_the_workers_own_settings() -> None:
         {"GROUP": "from-outside"},
     )
     assert found.group_id == "from-outside"
-
-
-@pytest.mark.parametrize(
-    ("settings", "url"),
-    [
-        ("", "http://host:8083/"),
-        ("listeners = http://0.0.0.0:18083\n", "http://host:18083/"),
-        (
-            "listeners = http://me:1,https://me:2\nrest.advertised.listener = https\n",
-            "https://me:2/",
-        ),
-        ("rest.advertised.host.name = other\nrest.advertised.port = 80\n", "http://other:80/"),
-        ("listeners = http://[::1]:9\n", "http://[::1]:9/"),
-    ],
-)
-def test_the_address_for_other_workers(settings: str, url: str) -> None:
-    assert worker(settings).advertised_url("host") == url
-
-
-def test_admin_listeners_may_be_elsewhere_or_nowhere() -> None:
-    assert worker("admin.listeners = http://localhost:1\n").admin_listeners == (
-        "http://localhost:1",
-    )
-    assert worker("admin.listeners = \n").admin_listeners == ()
