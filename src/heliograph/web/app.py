@@ -25,6 +25,7 @@ _log = logging.getLogger(__name__)
 #: All of them, so that it is Connect's rules that say which ones a path has.
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
 _BODY_SECONDS = 60.0
+_PARAMETERS = 100
 #: What Jetty's CrossOriginHandler allows unless told otherwise.
 _SIMPLE_METHODS = ("GET", "POST", "HEAD")
 _PREFLIGHT_SECONDS = "60"
@@ -86,7 +87,11 @@ class _Door:
             return error(408, f"Request body: not there after {_BODY_SECONDS:.0f} s")
         except ClientDisconnect:
             return error(400, "Request body: the connection ended before it did")
-        return await run_in_threadpool(self._api.answer, _call(request, body))
+        try:
+            call = _call(request, body)
+        except ValueError:
+            return error(400, f"Query: expected at most {_PARAMETERS} parameters")
+        return await run_in_threadpool(self._api.answer, call)
 
     async def _body(self, request: Request) -> bytes:
         limit = self._config.max_request_bytes
@@ -114,9 +119,12 @@ class _Door:
 
 
 def _call(request: Request, body: bytes) -> Call:
+    """Raises ValueError for too many parameters."""
     raw = request.scope.get("raw_path") or request.scope["path"].encode()
     query = parse_qs(
-        request.scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=100
+        request.scope["query_string"].decode("latin-1"),
+        keep_blank_values=True,
+        max_num_fields=_PARAMETERS,
     )
     return Call(
         method=request.method,

@@ -7,6 +7,7 @@ taken as the text they are written as, as Connect takes them.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from heliograph.connect.herder import OffsetEntry
 from heliograph.web.exchange import Refused
 
 _KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+#: Of a number of 64 bits that nobody has written in an odd way.
+_LONGEST_NUMBER = 40
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
 
 
@@ -106,13 +109,19 @@ def _plain(value: Any) -> Any:
     """Numbers as numbers again."""
     match value:
         case _Number():
-            return int(value) if value.lstrip("-").isdigit() else float(value)
+            return _number(value)
         case dict():
             return {key: _plain(each) for key, each in value.items()}
         case list():
             return [_plain(each) for each in value]
         case _:
             return value
+
+
+def _number(text: str) -> int | float:
+    if len(text) > _LONGEST_NUMBER or not math.isfinite(float(text)):
+        raise Refused(400, f"Request body: expected a number of 64 bits, found {text[:20]}…")
+    return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
 def _settings(content: Any, where: str) -> dict[str, str | None]:

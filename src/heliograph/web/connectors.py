@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from urllib.parse import quote
 
@@ -25,6 +26,7 @@ from heliograph.web.validating import refuse_invalid
 
 _log = logging.getLogger(__name__)
 
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
 _CONNECTOR = "/connectors/{connector}"
 _TASK = "/connectors/{connector}/tasks/{task}"
 #: What may stand in a path as it is (RFC 3986), as Java's UriBuilder leaves it.
@@ -255,6 +257,6 @@ def _ordered(config: Mapping[str, str], like: Mapping[str, str | None]) -> dict[
 
 def _task(call: Call) -> TaskId:
     number = call.path["task"]
-    if not number.lstrip("-").isdigit() or not -(2**31) <= int(number) < 2**31:
+    if not _WHOLE_NUMBER.fullmatch(number) or not -(2**31) <= int(number) < 2**31:
         raise Refused(404, "HTTP 404 Not Found")
     return TaskId(call.path["connector"], int(number))

@@ -62,6 +62,22 @@ def test_body_that_grows_too_large_is_refused() -> None:
     assert response.status_code == 413
 
 
+def test_queries_have_a_limit() -> None:
+    response = ask(Asking(), "GET", "/connectors?" + "&".join(f"a{n}=1" for n in range(101)))
+
+    assert response.status_code == 400
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-" + "1" * 41, "1e" + "9" * 50, "1e999"])
+def test_numbers_have_a_limit(number: str) -> None:
+    body = f'{{"offsets": [{{"partition": {{"a": {number}}}, "offset": null}}]}}'
+
+    altered = ask(Asking(), "PATCH", "/connectors/c/offsets", content=body.encode())
+    task = ask(Asking(), "GET", f"/connectors/c/tasks/{number}/status")
+
+    assert (altered.status_code, task.status_code) == (400, 404)
+
+
 class Mistaken(MemoryHerder):
     def connectors(self) -> list[str]:
         raise ZeroDivisionError("our mistake")
