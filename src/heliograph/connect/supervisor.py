@@ -163,6 +163,7 @@ class Supervisor(threading.Thread):
             self._configs.open()
             self._statuses.open()
             self.opened = True
+            log.info("Herder started")  # guides have their readers grep for it
         self._configs.refresh(max_age=_REREAD_SECONDS)
         term = self._leadership.term
         if term is None:

@@ -105,6 +105,7 @@ class WorkerHerder:
         )
 
     def start(self) -> None:
+        log.info("Herder starting")
         self._supervisor.start()
 
     def close(self) -> None:
