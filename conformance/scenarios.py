@@ -25,6 +25,7 @@ from conformance.processes import running_process
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.listener import Listener, SecurityProtocol
 from heliograph.embedded.ports import HeldPorts
+from heliograph.errors import HeliographError
 
 _WORK = Path(__file__).parent / "work"
 _SECONDS = 60.0
@@ -55,7 +56,7 @@ def main() -> int:
             place.mkdir()
             scenario(place)
             print(f"{title}: as written", flush=True)
-    except ConformanceError as e:
+    except (ConformanceError, HeliographError) as e:
         print(e, file=sys.stderr)
         return 1
     return 0
