@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
+from writing import admin
 
 from heliograph.embedded import Cluster
 
@@ -114,8 +115,7 @@ def ends(cluster: Cluster, topic: str) -> dict[int, int]:
 
 def topics_of(cluster: Cluster) -> set[str]:
     """The names of all topics."""
-    client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    return set(client.list_topics(timeout=30).topics)
+    return set(admin(cluster).list_topics(timeout=30).topics)
 
 
 def assert_mirrored(

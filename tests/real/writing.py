@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import (
@@ -43,13 +44,39 @@ class New(NamedTuple):
     partition: int = 0
 
 
+#: Clients live as long as their cluster: a new producer is without a producer id for half a second.
+_admins: WeakKeyDictionary[Cluster, AdminClient] = WeakKeyDictionary()
+_producers: WeakKeyDictionary[Cluster, dict[str, Producer]] = WeakKeyDictionary()
+_QUIET = {"log_level": 2}  # that a broker went is what a test wanted
+
+
 def admin(cluster: Cluster) -> AdminClient:
-    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    if cluster not in _admins:
+        _admins[cluster] = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, **_QUIET})
+    return _admins[cluster]
+
+
+def _producer(cluster: Cluster, codec: str) -> Producer:
+    """Idempotent, without transactions; for everybody who writes with this codec."""
+    mine = _producers.setdefault(cluster, {})
+    if codec not in mine:
+        mine[codec] = Producer(_producer_settings(cluster, codec) | _QUIET)
+    return mine[codec]
+
+
+def _producer_settings(cluster: Cluster, codec: str) -> dict[str, object]:
+    return {
+        "bootstrap.servers": cluster.bootstrap_servers,
+        "acks": "all",
+        "enable.idempotence": True,
+        "compression.type": codec,
+        "linger.ms": 2000,  # `flush` ends the wait; until then records gather in one batch
+        "batch.size": 1_000_000,
+    }
 
 
 def _finish(cluster: Cluster, action: Callable[[AdminClient], Mapping[Any, Future[Any]]]) -> None:
-    client = admin(cluster)  # a client that is thrown away takes its requests with it
-    for done in action(client).values():
+    for done in action(admin(cluster)).values():
         done.result(_SECONDS)
 
 
@@ -93,8 +120,7 @@ def unset_topic_config(cluster: Cluster, topic: str, key: str) -> None:
 def topic_config(cluster: Cluster, topic: str) -> dict[str, str]:
     """The settings that are set on the topic itself."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    client = admin(cluster)
-    described = client.describe_configs([resource])[resource].result(_SECONDS)
+    described = admin(cluster).describe_configs([resource])[resource].result(_SECONDS)
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     return {name: entry.value for name, entry in described.items() if entry.source == own}
 
@@ -112,18 +138,11 @@ class Writer:
         self, cluster: Cluster, topic: str, *, codec: str = "none", transactional: str | None = None
     ) -> None:
         self.topic = topic
-        settings: dict[str, object] = {
-            "bootstrap.servers": cluster.bootstrap_servers,
-            "acks": "all",
-            "enable.idempotence": True,
-            "compression.type": codec,
-            "linger.ms": 2000,  # `flush` ends the wait; until then records gather in one batch
-            "batch.size": 1_000_000,
-        }
-        if transactional is not None:
-            settings["transactional.id"] = transactional
-        self._producer = Producer(settings)
-        if transactional is not None:
+        if transactional is None:
+            self._producer = _producer(cluster, codec)
+        else:
+            own = {"transactional.id": transactional}
+            self._producer = Producer(_producer_settings(cluster, codec) | own)
             self._producer.init_transactions(_SECONDS)
 
     def batch(self, records: Iterable[New]) -> None:
