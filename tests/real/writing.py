@@ -64,6 +64,11 @@ def _producer(cluster: Cluster, codec: str) -> Producer:
     return mine[codec]
 
 
+def forget_producers(cluster: Cluster) -> None:
+    """What they remember of partitions is not true any more."""
+    _producers.pop(cluster, None)
+
+
 def _producer_settings(cluster: Cluster, codec: str) -> dict[str, object]:
     return {
         "bootstrap.servers": cluster.bootstrap_servers,
@@ -99,6 +104,7 @@ def create_topics(
 def add_partitions(cluster: Cluster, topic: str, total: int) -> None:
     new = [NewPartitions(topic, total)]
     _finish(cluster, lambda client: client.create_partitions(new, operation_timeout=_SECONDS))
+    forget_producers(cluster)
 
 
 def delete_topic(cluster: Cluster, topic: str) -> None:

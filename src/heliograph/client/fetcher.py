@@ -53,8 +53,9 @@ class Fetcher:
     `on_nothing`, if anybody wants to know, the partitions of a fetch that found no record anywhere within the
     time it may wait, each with the end that its leader lets us read to: a new leader's lags behind at first,
     and then an empty answer does not mean that there is nothing. Both hear only of partitions that still
-    stand where the fetch was sent. `on_leaders` hears of every new leader's epoch before anything is fetched
-    from it: its log may not be the one that was read so far, and the owner may take the position away.
+    stand where the fetch was sent. Before anything is fetched from a new leader, `on_leaders` hears of its
+    epoch, and before anything is fetched by new metadata, `on_metadata` that they are there: a log may not be
+    the one that was read so far, a topic another of the same name, and the owner may take the position away.
 
     With a `round_bytes`, all brokers together are asked for no more than that at a time, each for as much
     as it leads of the partitions. `held` is what answers take in memory.
@@ -69,6 +70,7 @@ class Fetcher:
         on_records: Callable[[FetchedPartition], None],
         on_nothing: Callable[[Mapping[TopicPartition, int]], None] | None,
         on_leaders: Callable[[Mapping[TopicPartition, int]], None] = lambda _: None,
+        on_metadata: Callable[[], None] = lambda: None,
         round_bytes: int | None = None,
     ) -> None:
         self.cluster = cluster
@@ -81,6 +83,7 @@ class Fetcher:
         self._on_records = on_records
         self._on_nothing = on_nothing
         self._on_leaders = on_leaders
+        self._on_metadata = on_metadata
         self._leader_epochs: dict[TopicPartition, int] = {}
         self._sessions: dict[int, _Session] = {}
         self._penalty: dict[TopicPartition, float] = {}
@@ -171,6 +174,7 @@ class Fetcher:
             return
         self._refreshed = now
         self.cluster.refresh({partition.topic for partition in self.positions})
+        self._on_metadata()
         metadata = self.cluster.metadata
         leaderless = [p for p in self.positions if p not in metadata.leaders]
         self._stale = bool(leaderless)

@@ -93,6 +93,7 @@ class Link:
             on_records=self._on_records,
             on_nothing=self._on_nothing if self._has_ends() else None,
             on_leaders=lambda epochs: self._gaps.on_leaders(epochs),
+            on_metadata=lambda: self._gaps.compare_topics(),
             round_bytes=self._throttle.round_bytes,
         )
         self._gaps = GapWatch(

@@ -10,7 +10,16 @@ from mirroring import Flow, Running, mirror_once, new_alias
 from reading import offsets, read_all, topics_of
 from stored import key_of, store
 from waiting import eventually
-from writing import New, admin, create_topics, delete_records, delete_topic, numbered, write
+from writing import (
+    New,
+    admin,
+    create_topics,
+    delete_records,
+    delete_topic,
+    forget_producers,
+    numbered,
+    write,
+)
 
 from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
@@ -213,6 +222,7 @@ def test_a_log_that_was_truncated_and_has_grown_past_the_position_is_followed_fr
     lost = list(folder.glob("*10.*"))
     for file in lost:
         file.unlink()
+    forget_producers(three_brokers)
     three_brokers.start_node(leader)
     eventually(lambda: offsets(three_brokers, topic), lambda found: found == (0, 10))
     write(flow.source, topic, numbered(range(100, 130)))

@@ -73,6 +73,7 @@ def fetcher_on(
     *,
     leaders: dict[TopicPartition, int] | None = None,
     on_nothing: Callable[[Mapping[TopicPartition, int]], None] | None = None,
+    on_metadata: Callable[[], None] = lambda: None,
 ) -> Fetcher:
     cluster = ClusterClient(ClusterConfig(alias="a", bootstrap_servers=()), client_id="test")
     metadata = Metadata(nodes={1: ("localhost", 1)}, leaders=leaders or dict.fromkeys((A, B, C), 1))
@@ -84,6 +85,7 @@ def fetcher_on(
         limits=FetchLimits(),
         on_records=lambda answer: None,
         on_nothing=on_nothing,
+        on_metadata=on_metadata,
     )
 
 
@@ -165,6 +167,17 @@ def test_a_partition_in_trouble_is_left_out_for_a_moment(monkeypatch: Any) -> No
     clock[0] += 1.0
     fetcher.send()
     assert line.named() == {B: 6}
+
+
+def test_whoever_reads_new_metadata_may_take_a_position_away_before_it_is_fetched() -> None:
+    """A topic that was deleted and created again is another, whose offsets mean something else."""
+    line = Line()
+    fetcher = fetcher_on(line, on_metadata=lambda: fetcher.positions.pop(B, None))
+    fetcher.positions = {A: 5, B: 6}
+
+    fetcher.send()
+
+    assert line.named() == {A: 5}
 
 
 def test_an_empty_answer_is_told_with_the_ends_that_its_leader_knows_of() -> None:
