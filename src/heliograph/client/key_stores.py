@@ -256,6 +256,7 @@ def _pem(label: str, der: bytes) -> str:
 
 
 def _wrapped(label: str, body: str) -> str:
+    body = body.encode("ascii", errors="replace").decode()  # OpenSSL is to say that it is broken
     if ":" in body:  # headers of an encrypted key of old; its line breaks count
         return f"-----BEGIN {label}-----{body}-----END {label}-----\n"
     text = "".join(body.split())

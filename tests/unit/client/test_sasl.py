@@ -85,7 +85,7 @@ def test_scram_as_in_the_rfc() -> None:
         ([SERVER_FIRST, b"?"], "did not prove that it knows the password"),
         ([b"r=rOprNGfwEbeRWgbNEkqO,s=W22Z,i=4096"], "did not repeat our nonce"),
         ([b"r=other,s=W22Z,i=4096"], "did not repeat our nonce"),
-        ([b"r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1"], "expected 4096 iterations or more, found 1"),
+        ([b"r=rOprNGfwEbeRWgbNEkqOx,s=W22Z,i=1"], "expected 4096 to 100000 iterations, found 1"),
         ([b"r=rOprNGfwEbeRWgbNEkqOx,s=?,i=1"], "challenge is not one"),
         ([b"e=unknown-user"], "the broker says unknown-user"),
     ],

@@ -41,5 +41,5 @@ class OAuthBearer:
 def _status(challenge: bytes) -> str:
     try:
         return str(json.loads(challenge)["status"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "it does not say why"

@@ -17,6 +17,8 @@ from heliograph.security import Security, TokenEndpoint
 
 _MAX_ANSWER = 1 << 20
 _WORDS = 200
+#: Some thousand years: what says more says nothing.
+_MOST_SECONDS = 1e12
 
 
 def ask_endpoint(endpoint: TokenEndpoint, security: Security) -> tuple[str, float | None]:
@@ -33,7 +35,7 @@ def ask_endpoint(endpoint: TokenEndpoint, security: Security) -> tuple[str, floa
             "Content-Type": "application/x-www-form-urlencoded",
         },
     )
-    return _read(endpoint, _open(endpoint, request, security))
+    return read_answer(endpoint, _open(endpoint, request, security))
 
 
 def _basic(endpoint: TokenEndpoint) -> str:
@@ -65,15 +67,16 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
         raise Unreachable(f"{endpoint.url}: no token: {e or type(e).__name__}") from e
 
 
-def _read(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None]:
+def read_answer(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None]:
     try:
         answer = json.loads(body)
         token, seconds = answer["access_token"], answer.get("expires_in")
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise LoginFailed(f"{endpoint.url}: expected JSON with access_token, found none") from None
     if not isinstance(token, str) or not token or not token.isprintable() or " " in token:
         raise LoginFailed(f"{endpoint.url}: access_token is not a token")
-    return token, float(seconds) if isinstance(seconds, int | float) else None
+    told = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
+    return token, float(seconds) if told else None
 
 
 def _error(body: bytes) -> str:
@@ -81,6 +84,6 @@ def _error(body: bytes) -> str:
     try:
         answer = json.loads(body)
         said = answer.get("error_description") or answer["error"]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
     return f" ({str(said)[:_WORDS]})"

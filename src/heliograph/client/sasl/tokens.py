@@ -7,9 +7,9 @@ is still good: a copy loop that logs in again does not wait for the endpoint.
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -103,9 +103,10 @@ def expiry(token: str) -> float | None:
     parts = token.split(".")
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
-        return float(claims["exp"])
-    except (IndexError, KeyError, TypeError, ValueError, binascii.Error):
+        until = float(claims["exp"])
+    except (IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None
+    return until if math.isfinite(until) else None
 
 
 def _source(endpoint: TokenEndpoint, security: Security) -> TokenSource:
