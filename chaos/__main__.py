@@ -95,10 +95,13 @@ def _one(order: Order, stage: Stage, results: Results) -> None:
             spark = stack.enter_context(SparkCluster(order.folder / "spark"))
         results.add(Session(order, stage, _say).run(spark))
     results.write()
-    for row in results.rows():
-        if row["fault"] == order.fault.name and row["system"] == order.system:
-            _say(f"  {row}")
+    rows = results.rows()
+    rows = [r for r in rows if (r["fault"], r["system"]) == (order.fault.name, order.system)]
+    for row in rows:
+        _say(f"  {row}")
     for side in stage.sides:
+        if any(map(misses, rows)):
+            side.keep_logs(order.folder)
         side.delete_all()
 
 

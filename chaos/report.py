@@ -21,6 +21,7 @@ _COLUMNS = {
     "foreign": "foreign",
     "longest_pause_s": "longest pause s",
     "exits": "exits",
+    "commit": "commit",
 }
 _TEXT_COLUMNS = 3
 
@@ -50,7 +51,7 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def _cells(row: Row) -> list[str]:
-    return [_text(row[name]) for name in _COLUMNS]
+    return [_text(row.get(name, "")) for name in _COLUMNS]
 
 
 def _text(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -59,8 +60,10 @@ class Results:
             self._rows = {_key(each): each for each in json.loads(file.read_text())["rows"]}
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
+        """A series may take more than a day's work: each row says which commit it is of."""
+        commit = _commit()
         for outcome in outcomes:
-            found = row(outcome)
+            found = row(outcome) | {"commit": commit}
             self._rows[_key(found)] = found
 
     def rows(self) -> list[Row]:
@@ -72,6 +75,17 @@ class Results:
         temporary = self._file.with_suffix(".tmp")
         temporary.write_text(json.dumps(content, indent=1) + "\n")
         temporary.replace(self._file)
+
+
+def _commit() -> str:
+    """Empty where there is no repository, or no git."""
+    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    folder = Path(__file__).parent
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout.strip()
 
 
 def _key(row: Row) -> tuple[str, str, str]:

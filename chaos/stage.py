@@ -71,6 +71,12 @@ class Side:
             self._admin = AdminClient({"bootstrap.servers": self.direct, **QUIET})
         return self._admin
 
+    def keep_logs(self, folder: Path) -> None:
+        """What its brokers have to say goes with the cluster otherwise."""
+        for node in range(1, NODES + 1):
+            name = f"{self.name}-{node}.log"
+            shutil.copyfile(self.cluster.log_file(node), folder / name)
+
     def forget_admin(self) -> None:
         self._admin = None
 
