@@ -13,6 +13,8 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -93,8 +95,10 @@ class Jvm:
                 start_new_session=True,
             )
 
-    def connect(self) -> None:
-        """Wait for the gateway and make pyspark use it."""
+    @contextmanager
+    def gateway(self) -> Iterator[None]:
+        """Wait for the gateway; within the block pyspark finds it. What this process starts otherwise must
+        not: another Heliograph would take this JVM for its own."""
         deadline = time.monotonic() + _START_SECONDS
         while not self._info.is_file():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -108,6 +112,10 @@ class Jvm:
         port, length = struct.unpack_from(">ii", data)
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = data[8 : 8 + length].decode()
+        try:
+            yield
+        finally:
+            del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
 
     @property
     def running(self) -> bool:
@@ -118,8 +126,6 @@ class Jvm:
         return "running" if self.running else f"exit code {self._process.poll()}"
 
     def close(self, patience: float) -> None:
-        os.environ.pop("PYSPARK_GATEWAY_PORT", None)
-        os.environ.pop("PYSPARK_GATEWAY_SECRET", None)
         if self._process.stdin is not None:
             self._process.stdin.close()
         try:

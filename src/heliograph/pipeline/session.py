@@ -86,8 +86,8 @@ class LocalSpark:
         self._session: Future[Any] = self._pool.submit(self._start)
 
     def _start(self) -> Any:
-        self._jvm.connect()
-        return _build(f"local[{self.slots}]", {**_SETTINGS, **_LOCAL_SETTINGS})
+        with self._jvm.gateway():
+            return _build(f"local[{self.slots}]", {**_SETTINGS, **_LOCAL_SETTINGS})
 
 
 class ClusterSpark:
