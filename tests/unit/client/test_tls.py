@@ -153,24 +153,24 @@ class Host(threading.Thread):
         self._context.load_verify_locations(truststore)
         self._context.verify_mode = ssl.CERT_REQUIRED
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.met: list[str] = []
+        self.met: dict[object, str] = {}
 
     def run(self) -> None:
         while True:
-            connected, _ = self._listener.accept()
+            connected, address = self._listener.accept()
             try:
                 with self._context.wrap_socket(connected, server_side=True) as line:
                     subject = dict(each[0] for each in (line.getpeercert() or {})["subject"])  # type: ignore[misc]
-                    self.met.append(subject["commonName"])
+                    self.met[address] = subject["commonName"]
                     line.sendall(b"!")
             except (ssl.SSLError, OSError):
-                self.met.append("nobody")
+                self.met[address] = "nobody"
 
     def meet(self, access: Access) -> str:
         """Whom it takes a new connection for."""
-        before = len(self.met)
         connected = socket.create_connection(self._listener.getsockname())
         connected.setblocking(False)
+        address = connected.getsockname()
         transport = access.transport(
             connected, host="localhost", address="here", timeout=30.0, stopped=lambda: False
         )
@@ -178,7 +178,7 @@ class Host(threading.Thread):
             _receive(transport, 1)  # type: ignore[arg-type]
         finally:
             transport.close()
-        return self.met[before]
+        return self.met[address]
 
 
 def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
