@@ -108,6 +108,19 @@ def read(bootstrap: str, topics: Mapping[str, int]) -> Log:
     return log
 
 
+def offsets_without_record(bootstrap: str, log: Log) -> int:
+    """Ends of transactions, and what was aborted. None: nobody has written in transactions."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "chaos-oracle", **QUIET})
+    try:
+        ends: list[int] = [
+            consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=_SILENCE_SECONDS)[1]
+            for topic, p in log
+        ]
+    finally:
+        consumer.close()
+    return sum(ends) - sum(map(len, log.values()))
+
+
 def entry(message: Message) -> Entry:
     value = message.value()
     found = decode(value)

@@ -12,7 +12,14 @@ from pathlib import Path
 from chaos.errors import ChaosError
 from chaos.faults import Fault, Scene
 from chaos.load import Load, Topic
-from chaos.oracle import Difference, Log, compare, missing_at_source, read
+from chaos.oracle import (
+    Difference,
+    Log,
+    compare,
+    missing_at_source,
+    offsets_without_record,
+    read,
+)
 from chaos.spark_cluster import SparkCluster
 from chaos.stage import Stage
 from chaos.subjects import Mode, Service, Subject, System
@@ -215,6 +222,9 @@ class Session:
     def _difference(self, subject: Subject, source: Log) -> Difference:
         remote = {subject.remote(topic.name): topic.partitions for topic in self._topics}
         target = read(self._stage.target.direct, remote)
+        direct = self._stage.target.direct
+        if subject.mode is Mode.EXACTLY_ONCE and not offsets_without_record(direct, target):
+            raise ChaosError(f"{subject.name}: it did not write in transactions")
         return sum(
             (
                 compare(entries, target[(subject.remote(topic), partition)])

@@ -82,7 +82,7 @@ class Subject:
             f"{source}.consumer.isolation.level": "read_committed",
         }
         if self.mode is Mode.EXACTLY_ONCE:
-            properties["exactly.once.source.support"] = "enabled"
+            properties[f"{target}.exactly.once.source.support"] = "enabled"
             if self.system is System.MM2:
                 properties["dedicated.mode.enable.internal.rest"] = "true"
                 properties["listeners"] = "http://127.0.0.1:0"
