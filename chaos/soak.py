@@ -79,6 +79,15 @@ class Trend:
         return self.last <= self.second * (1 + MOST_GROWTH) or self.last <= self.second + slack
 
 
+def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
+    """Of each role, minute by minute, for whoever wants to see the curve."""
+    found: dict[str, dict[int, float]] = {}
+    for sample in samples:
+        minute = int((sample.at - samples[0].at) // 60)
+        found.setdefault(sample.role.value, {}).setdefault(minute, sample.rss_mb)
+    return {role: list(curve.values()) for role, curve in found.items()}
+
+
 def trends(samples: Sequence[Sample]) -> list[Trend]:
     """Of every role and figure."""
     if not samples:
@@ -133,7 +142,7 @@ def _sample(at: float, role: Role, processes: Sequence[psutil.Process]) -> Sampl
 def soak(
     minutes: float, system: System, mode: Mode, folder: Path, out: Path, say: Callable[[str], None]
 ) -> bool:
-    """True when nothing grew and everything arrived. The samples go to `out`."""
+    """True when nothing grew and everything arrived. What was found goes to `out`."""
     folder.mkdir(parents=True, exist_ok=True)
     clusters = [Cluster(name, heap="1g", settings=_SETTINGS) for name in ("source", "target")]
     start_all(clusters)
@@ -211,5 +220,5 @@ def _soak(
         "lag": lag,
         "flat": all(trend.flat for trend in found_trends),
         "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found_trends],
-        "samples": [asdict(each) for each in samples],
+        "memory_mb": memory(samples),
     }

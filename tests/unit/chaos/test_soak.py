@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from chaos.soak import Role, Sample, Trend, trends
+from chaos.soak import Role, Sample, Trend, memory, trends
 
 
 def _samples(*rss: float) -> list[Sample]:
@@ -31,3 +31,7 @@ def test_a_thread_or_two_more_are_no_growth() -> None:
     for last, flat in ((11.0, True), (12.5, False)):
         trend = Trend(role=Role.JVM, figure="threads", second=10.0, last=last)
         assert trend.flat is flat
+
+
+def test_memory_is_told_minute_by_minute() -> None:
+    assert memory(_samples(*range(130))) == {"driver": [0, 60, 120]}
