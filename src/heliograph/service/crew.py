@@ -87,7 +87,7 @@ class Crew:
 
     @property
     def last_flows(self) -> list[ObservedFlow]:
-        """Those that it ran last; for the end of a run."""
+        """Of all terms, whoever leads at this moment; at the end of a run, those that it ran last."""
         return [tenure.flow for tenure in self.tenures if tenure.flow is not None]
 
     @property

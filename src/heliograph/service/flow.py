@@ -17,7 +17,7 @@ from heliograph.model import Mark, OffsetReset, Origin, Receipt, TopicPartition,
 from heliograph.plan.epoch import FlowView
 from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
-from heliograph.plan.resume import resumption
+from heliograph.plan.resume import Resumption, resumption
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.service.fencing import Fencing
 from heliograph.service.gaps import FlowGaps
@@ -37,6 +37,8 @@ _LOOP_SECONDS = 15.0
 #: How soon after a refresh the next one may be because tasks have met other topics than they were given.
 _RECHECK_SECONDS = 2.0
 _RELEASE_SECONDS = 2.0
+#: Of offsets and trails, which whoever ran before us may still be writing.
+_READINGS = 5
 
 
 class ObservedFlow:
@@ -67,6 +69,7 @@ class ObservedFlow:
         self._lock = threading.Lock()  # of everything below
         self._problems: dict[str, str] = {}
         self._change: str | None = None
+        self._forgotten = 0  # how often
         self._positions: dict[TopicPartition, int] = {}
         self._trails: dict[TopicPartition, Trail] = {}
         self._unstored: set[TopicPartition] = set()
@@ -83,6 +86,7 @@ class ObservedFlow:
     def observe(self, *, bounded: bool) -> None:
         """Look at both clusters anew: topics, stored offsets, and where a bounded run ends."""
         with self._busy:
+            looked = self._forgotten
             self._require_offsets_topic()
             self._ensure_state_topic()
             self._sync_topics()
@@ -97,14 +101,17 @@ class ObservedFlow:
                 p: float(max(ends[p] - at, 0)) for p, at in self._positions.items() if p in ends
             }
             self._schedule_refresh()
-            self.observed = True
+            with self._lock:
+                self.observed = looked == self._forgotten
 
     def forget(self) -> None:
-        """What the tasks did last is not known: observe anew before anything is copied."""
-        self.observed = False
-        self.gaps.forget()
+        """What the tasks did last is not known: observe anew before anything is copied. A look that is under
+        way does not count: it may have begun before they ended."""
         with self._lock:
+            self._forgotten += 1
+            self.observed = False
             self._positions = {}
+        self.gaps.forget()
 
     def keep(self) -> Mapping[str, str]:
         """A job for every second: observe until it worked, then refresh when it is time."""
@@ -253,16 +260,7 @@ class ObservedFlow:
         by that. What is stored is returned."""
         if self.fencing is not None:
             self.fencing.claim()
-        stored = stored_positions(self.config, self._offsets)
-        trails = read_trails(self.config.source, self._target)
-        found = {
-            partition: resumption(
-                stored.get(partition),
-                trails.get(partition),
-                self.config.target_topic(partition.topic),
-            )
-            for partition in stored.keys() | trails.keys()
-        }
+        stored, found = self._read_resumptions()
         by_stored = sum(each.by_stored for each in found.values())
         if by_stored and self.fencing is None:
             log.info(
@@ -277,6 +275,29 @@ class ObservedFlow:
             if self.fencing is not None:
                 self._trails = {}  # a mirror that was not exactly once left them
         return stored
+
+    def _read_resumptions(
+        self,
+    ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Resumption]]:
+        """Offsets and trails are read one after the other, and whoever ran before us may have written in
+        between: where they do not fit, they are read again, until nothing is new, or too much is."""
+        before = None
+        for left in reversed(range(_READINGS)):
+            stored = stored_positions(self.config, self._offsets)
+            trails = read_trails(self.config.source, self._target)
+            found = {
+                partition: resumption(
+                    stored.get(partition),
+                    trails.get(partition),
+                    self.config.target_topic(partition.topic),
+                )
+                for partition in stored.keys() | trails.keys()
+            }
+            fits = not any(each.by_stored for each in found.values())
+            if fits or before == (stored, trails) or not left:
+                break
+            before = stored, trails
+        return stored, found
 
     def _sync_topics(self) -> None:
         self._guard.look(self.config, self._source, self._target)

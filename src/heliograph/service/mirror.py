@@ -172,6 +172,7 @@ class Mirror:
         self._progress.restart(f"{failure}; starting again")
         for flow in self.crew.flows:
             self.problems.update(_area(flow), {"": f"{failure}; starting again"})
+        for flow in self.crew.last_flows:
             flow.forget()
         self._spark.recover(lost=isinstance(failure, SparkLost))
         self._stop.wait(delay)
@@ -299,13 +300,20 @@ class Mirror:
         self.crew.learn(receipts)
         for flow in self._leased:
             flow.settle(r for r in receipts if r.flow == flow.config.name)
-        dropped, self._dropped = self._dropped, []
-        for flow in dropped:
-            flow.forget()  # if it is ours again, others may have run it meanwhile
+        self._forget_dropped()
         if self._once or self._stop.is_set():
             self._settled.set()
         else:
             self._begin_epoch()
+
+    def _forget_dropped(self) -> None:
+        """If they are ours again, others may have run them meanwhile; and their new terms may have looked at
+        the clusters before the tasks of the old ones had ended."""
+        names = {flow.config.name for flow in self._dropped}
+        self._dropped = []
+        for flow in self.crew.last_flows:
+            if flow.config.name in names:
+                flow.forget()
 
     def _await_last_word(self) -> None:
         """End the epoch, or the one that begins at this very moment, and wait for its receipts."""

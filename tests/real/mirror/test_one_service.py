@@ -13,6 +13,7 @@ from waiting import eventually
 from heliograph.client.coordinators import find_coordinator
 from heliograph.client.group_members import describe_members
 from heliograph.client.group_requests import Seat, leave_request
+from heliograph.client.membership import Membership
 from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.watching import look_at_mirror
@@ -81,22 +82,20 @@ def throw_out_who_runs(flow: Flow) -> None:
         assert answer.error_code == 0
 
 
+@pytest.mark.parametrize(("whose", "word"), [(Leadership, "leads"), (Membership, "runs")])
 def test_a_moment_of_doubt_about_who_runs_a_flow_doubles_nothing(
-    flow: Flow, monkeypatch: pytest.MonkeyPatch
+    flow: Flow, monkeypatch: pytest.MonkeyPatch, whose: type, word: str
 ) -> None:
     """A coordinator that is late by more than a session, and then confirms: nobody else has run it, but
-    what the tasks of the dropped epoch did last has to be looked up."""
+    what the tasks of the dropped epoch did last has to be looked up, in a new term as well."""
     topic = flow.create(partitions=2)
-    leads = Leadership.leads.fget
-    assert leads is not None
+    said = getattr(whose, word).fget
     doubt = threading.Event()
 
     with flow.running() as mirror, writing(flow.source, topic, 2) as enough:
         mirror.wait_for_records(20)
         epoch = mirror.progress.epoch
-        monkeypatch.setattr(
-            Leadership, "leads", property(lambda self: not doubt.is_set() and leads(self))
-        )
+        monkeypatch.setattr(whose, word, property(lambda self: not doubt.is_set() and said(self)))
         doubt.set()
         eventually(lambda: mirror.progress.epoch, lambda now: now == -1)
         doubt.clear()
