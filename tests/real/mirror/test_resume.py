@@ -115,7 +115,8 @@ def test_an_offset_that_a_user_has_stored_is_obeyed(flow: Flow) -> None:
 def test_compaction_before_the_copy_does_no_harm_and_after_it_nobody_can_tell(
     flow: Flow, caplog: pytest.LogCaptureFixture
 ) -> None:
-    early, late = (flow.create(name, configs=COMPACTED) for name in ("early", "late"))
+    early = flow.create("early", configs=COMPACTED)
+    late = flow.create("late", configs=COMPACTED | {"cleanup.policy": "delete"})  # so far
     for topic in (early, late):
         write(flow.source, topic, [New(b"old", key=b"old")])
     flow.mirror_once()
@@ -124,7 +125,6 @@ def test_compaction_before_the_copy_does_no_harm_and_after_it_nobody_can_tell(
         few = [New(b"%d" % value, key=b"same"), New(b"x", key=b"%d" % value)]
         write(flow.source, early, few)
         write(flow.source, late, few)
-    set_topic_config(flow.source, late, "cleanup.policy", "delete")
     compact(flow, early)
     flow.mirror_once()
     put_back(flow, before)
