@@ -75,10 +75,12 @@ class LocalSpark:
         self._launch()
 
     def close(self, patience: float = 2.0) -> None:
-        """Stop Spark, then its JVM; a session that is still starting dies with the JVM."""
-        if self._session.done() and self._session.exception() is None and self._jvm.running:
+        """Stop Spark, then its JVM. A session that is still starting dies with the JVM, at once: there is
+        nothing in it to be put in order."""
+        started = self._session.done() and self._session.exception() is None
+        if started and self._jvm.running:
             self._session.result().stop()
-        self._jvm.close(patience)
+        self._jvm.close(patience if started else 0.0)
         self._pool.shutdown(cancel_futures=True)
 
     def _launch(self) -> None:

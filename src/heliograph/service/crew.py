@@ -16,6 +16,7 @@ from heliograph.service.leadership import Leadership
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
+from heliograph.service.schedule import time_left
 from heliograph.service.tenure import Surroundings, Tenure
 
 
@@ -149,8 +150,9 @@ class Crew:
 
     def close(self, timeout: float) -> None:
         """Once `stop` is set."""
+        left = time_left(timeout)
         for leadership in self.leaderships:
-            leadership.close(timeout)
+            leadership.close(left())
 
     @property
     def tenures(self) -> list[Tenure]:

@@ -30,6 +30,7 @@ from heliograph.mm2.service_member import (
 from heliograph.model import ClusterConfig
 from heliograph.service.jobs import Job, WorkGroup
 from heliograph.service.problems import Problems
+from heliograph.service.schedule import time_left
 from heliograph.service.tenure import Tenure
 
 log = logging.getLogger(__name__)
@@ -128,11 +129,12 @@ class Leadership:
 
     def close(self, timeout: float) -> None:
         """Once `stop` is set and nothing is copied any more."""
+        left = time_left(timeout)
         for tenure in self.tenures:
-            tenure.close(timeout, goodbye=self._membership.runs)
+            tenure.close(left(), goodbye=self._membership.runs)
         self._released.set()
         if self._thread.is_alive():
-            self._thread.join(timeout)
+            self._thread.join(left())
         if not self._thread.is_alive():
             self._leave()
         self._identity.close()
@@ -275,8 +277,10 @@ class Leadership:
         return "; ".join(map(str, running or described.members))
 
     def _lapsed(self) -> bool:
-        """A question must not keep us from seeing that our time is up."""
-        return self._led and not self._membership.runs and not self._released.is_set()
+        """A question must not keep us from seeing that our time is up, nor from a stop, if we run nothing."""
+        if self._released.is_set():
+            return False
+        return not self._membership.runs if self._led else self._stop.is_set()
 
     def _client(self, target: ClusterConfig, timeout: float) -> ClusterClient:
         # As Connect's workers call themselves in MM2.

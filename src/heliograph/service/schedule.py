@@ -100,3 +100,9 @@ def tell_duration(area: str, began: float, interval: float) -> None:
     milliseconds = int((time.monotonic() - began) * 1000)
     chatter = interval < _CHATTY_SECONDS or not milliseconds
     log.log(logging.DEBUG if chatter else logging.INFO, "%s took %d ms", area, milliseconds)
+
+
+def time_left(seconds: float) -> Callable[[], float]:
+    """What is left of them, from now on, whenever it is asked: several waits share one limit."""
+    deadline = time.monotonic() + seconds
+    return lambda: max(deadline - time.monotonic(), 0.0)

@@ -23,7 +23,7 @@ from heliograph.service.jobs import Job, Part
 from heliograph.service.loop_guard import LoopGuard
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
-from heliograph.service.schedule import Schedule
+from heliograph.service.schedule import Schedule, time_left
 from heliograph.service.upkeep import Upkeep
 
 _OFFSETS_ROLE = "offsets-admin"
@@ -122,13 +122,14 @@ class Tenure:
             self.closed.wait(timeout)
             return
         self.over.set()
+        left = time_left(timeout)
         if self._keeper is not None:
-            self._keeper.join(timeout)
+            self._keeper.join(left())
         if self._upkeep is not None:
-            self._upkeep.close(timeout, goodbye=goodbye)
+            self._upkeep.close(left(), goodbye=goodbye)
         for part in (self.groups, self._heartbeats):
             if part is not None:
-                part.close(timeout)
+                part.close(left())
         if self.flow is not None:
             self.flow.close()
         self._around.problems.forget(self.job.area)

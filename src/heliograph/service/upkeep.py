@@ -23,7 +23,7 @@ from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_
 from heliograph.service.flow import ObservedFlow
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
-from heliograph.service.schedule import Schedule
+from heliograph.service.schedule import Schedule, time_left
 from heliograph.sync.acls import sync_acls
 from heliograph.sync.configs import sync_configs
 from heliograph.sync.internal_topics import ensure_internal_topic
@@ -89,9 +89,10 @@ class Upkeep:
         self._flow.gaps.hear(list(receipts))
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
+        left = time_left(timeout)
         for schedule in self._schedules:
-            schedule.join(timeout)
-        if goodbye and not self._telling.running:
+            schedule.join(left())
+        if goodbye and self._state.told_anything and not self._telling.running and left():
             self._say_goodbye()
         for client in self._clients.values():
             client.close()

@@ -81,6 +81,11 @@ class StateSync:
         self._seen |= fresh
         return {}
 
+    @property
+    def told_anything(self) -> bool:
+        """Whether anybody could have read a state of this flow from us."""
+        return self._told[1] > 0
+
     def _ensure_topic(self) -> str | None:
         problem = None
         if not self._ready:
