@@ -15,8 +15,9 @@ from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
 from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
 from benchmarks.picture import draw
-from benchmarks.report import many_table, table, targets
+from benchmarks.report import own_table, table, targets
 from benchmarks.results import Results
+from benchmarks.resume import measure_resume
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
 from benchmarks.systems import Assignment, System
@@ -50,7 +51,8 @@ class Plan:
 
     def runs(self, shape: Shape) -> Iterator[tuple[int, System]]:
         """Rounds of all systems. Who begins changes from round to round, and with it who comes after whom."""
-        systems = [s for s in self.systems if not shape.own_topics or s in _LIVE_SYSTEMS]
+        live = shape.own_topics or shape.killed
+        systems = [s for s in self.systems if not live or s in _LIVE_SYSTEMS]
         for number in range(self.rounds if shape.headline else 1):
             first = number % max(1, len(systems))
             for system in [*systems[first:], *systems[:first]]:
@@ -134,6 +136,8 @@ class Bench:
                 if shape.topics > 1:
                     return measure_many_topics(fresh, self._brokers, shape, self._plan.pace)
                 return measure_latency(fresh, self._brokers, shape, seconds)
+            if shape.killed:
+                return measure_resume(assignment, self._brokers, loaded)
             return measure_throughput(assignment, self._brokers, loaded)
         except BenchmarkError as e:
             _say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
@@ -202,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"interrupted; what was measured is in {plan.out}", file=sys.stderr)
         return 130
     rows = results.rows()
-    parts = [table(rows), many_table(rows), targets(rows)]
+    parts = [table(rows), own_table(rows), targets(rows)]
     print("\n" + "\n\n".join(filter(None, parts)) + "\n")
     if draw(rows, plan.picture):
         print(f"picture: {plan.picture}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.results import FIGURES, MANY, MANY_FIGURES, Row, is_late
+from benchmarks.results import FIGURES, OWN_FIGURES, Row, is_late
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
 
@@ -13,8 +13,8 @@ _RIVALS = (System.MM2, System.MM2_TUNED)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A line per row of one topic; the last columns say how many times the rival's figure it is."""
-    rows = [row for row in rows if row["shape"] not in MANY]
+    """A line per row of a copy; the last columns say how many times the rival's figure it is."""
+    rows = [row for row in rows if row["shape"] not in OWN_FIGURES]
     if not rows:
         return ""
     found = {(row["shape"], row["system"]): row for row in rows}
@@ -34,16 +34,16 @@ def table(rows: Sequence[Row]) -> str:
     return _aligned([header, *lines])
 
 
-def many_table(rows: Sequence[Row]) -> str:
-    """A line per figure of the shapes with many topics, a column per system."""
-    shapes = sorted({row["shape"] for row in rows} & MANY)
+def own_table(rows: Sequence[Row]) -> str:
+    """A line per figure of the shapes that have figures of their own, a column per system."""
+    shapes = sorted({row["shape"] for row in rows} & OWN_FIGURES.keys())
     if not shapes:
         return ""
     found = {(row["shape"], row["system"]): row for row in rows}
     lines = [["shape", "figure", System.HELIOGRAPH, System.MM2, f": {System.MM2}"]]
     for shape in shapes:
         own, rival = (found.get((shape, s)) for s in (System.HELIOGRAPH, System.MM2))
-        for figure in MANY_FIGURES:
+        for figure in OWN_FIGURES[shape]:
             values = [_found(row, figure) for row in (own, rival)]
             lines.append([shape, figure, *values, _ratio(own, rival, figure)])
     return _aligned(lines)

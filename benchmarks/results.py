@@ -49,7 +49,18 @@ MANY_FIGURES = (
     "copied_rss_mb",
     "end_rss_mb",
 )
+#: Of a mirror that was killed and started again.
+RESUME_FIGURES = (
+    "resumed_s",
+    "resume_s",
+    "resume_s_per_100",
+    "dropped_records",
+    "surplus_records",
+)
 MANY = frozenset(shape.name for shape in SHAPES if shape.topics > 1)
+RESUME = frozenset(shape.name for shape in SHAPES if shape.killed)
+#: Shapes that have figures of their own.
+OWN_FIGURES = dict.fromkeys(MANY, MANY_FIGURES) | dict.fromkeys(RESUME, RESUME_FIGURES)
 _SHAPES = [shape.name for shape in SHAPES]
 _SYSTEMS = list(System)
 
@@ -103,7 +114,7 @@ def _place(row: Row) -> tuple[int, int]:
 
 
 def _row(shape: str, system: str, rounds: Sequence[Measures]) -> Row:
-    figures = MANY_FIGURES if shape in MANY else FIGURES
+    figures = OWN_FIGURES.get(shape, FIGURES)
     medians = {name: median(each.get(name) for each in rounds) for name in figures}
     return {"shape": shape, "system": system, **medians, "rounds": list(rounds)}
 

@@ -57,7 +57,9 @@ class Run:
         self.tree = ProcessTree(self._process.pid)
         self._stopping = 0.0
 
-    def wait_for(self, records: int, duty: float = _DUTY) -> Mark:
+    def wait_for(
+        self, records: int, duty: float = _DUTY, *, patience: float = _STALL_SECONDS
+    ) -> Mark:
         """The first moment at which the target has at least so many records."""
         seen, seen_at = 0, time.monotonic()
         while True:
@@ -73,7 +75,7 @@ class Run:
                 raise BenchmarkError(
                     f"exited with code {exited}, {found} of {records} records there"
                 )
-            if now - seen_at > _STALL_SECONDS:
+            if now - seen_at > patience:
                 raise BenchmarkError(f"stands still with {found} of {records} records there")
             time.sleep(max(_POLL_SECONDS, duty * (now - asked)))
 
@@ -92,6 +94,12 @@ class Run:
             cpu=self.tree.cpu_seconds(),
             broker_cpu=self._brokers.cpu_seconds(),
         )
+
+    def kill(self) -> None:
+        """kill -9 of all its processes at once."""
+        for process in self.tree.processes():
+            _kill(process)
+        self._process.wait(_STOP_SECONDS)
 
     def stop(self) -> float:
         """SIGTERM as an operator would; how many seconds it took to be gone."""

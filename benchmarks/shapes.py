@@ -22,7 +22,7 @@ class Shape:
     random and the topic is compacted before anything is measured. With `rate`, nothing is loaded:
     that many records a second are written while the mirror runs, and latency is measured. With more
     than one of `topics`, all of them with `partitions`, it is the work around the data that is measured;
-    `records` are in all of them together.
+    `records` are in all of them together. If `killed`, the mirror is, and it is measured how it resumes.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Shape:
     rate: int | None = None
     topics: int = 1
     groups: int = 0
+    killed: bool = False
     headline: bool = False
 
     def quick(self) -> Shape:
@@ -104,6 +105,15 @@ SHAPES = (
         value_bytes=(1000, 1000),
         noise=52,
         partitions=500,
+    ),
+    Shape(
+        name="resume-500",
+        about="1 KB JSON, lz4, one topic with 500 partitions; killed and started again",
+        records=1_000_000,
+        value_bytes=(1000, 1000),
+        noise=52,
+        partitions=500,
+        killed=True,
     ),
     Shape(
         name="latency-1k",

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.results import MANY, MANY_FIGURES, Row, is_late
+from benchmarks.results import MANY, MANY_FIGURES, RESUME, Row, is_late
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System
 
@@ -15,6 +15,7 @@ _LATENCY = tuple(shape.name for shape in SHAPES if shape.rate is not None)
 #: Everything that is a time, and memory; how the resident set changed is for a person to judge.
 _MANY_TARGETS = tuple(each for each in MANY_FIGURES if each not in ("copied_rss_mb", "end_rss_mb"))
 _EPOCH_CHANGES = 2
+_RESUME_BOUNDS = {"resume_s_per_100": 1.0, "surplus_records": 0.0}
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
@@ -86,6 +87,9 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
                     # A rival that was given up on would have needed longer still.
                     met=target.holds(ratio) and not is_late(found[shape, target.of], target.figure),
                 )
+    for shape in RESUME:
+        if row := found.get((shape, System.HELIOGRAPH)):
+            yield from _resuming(row)
     for shape in _LATENCY:
         row = found.get((shape, System.HELIOGRAPH))
         changes = [each.get("epoch_changes") for each in row["rounds"]] if row else []
@@ -93,6 +97,15 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
             fewest = min(each or 0 for each in changes)
             text = f"changes of epoch meanwhile >= {_EPOCH_CHANGES}"
             yield Verdict(shape=shape, text=text, ratio=fewest, met=fewest >= _EPOCH_CHANGES)
+
+
+def _resuming(row: Row) -> Iterator[Verdict]:
+    for figure, bound in _RESUME_BOUNDS.items():
+        if row[figure] is not None:
+            text = f"{figure} <= {bound:g}"
+            yield Verdict(
+                shape=row["shape"], text=text, ratio=row[figure], met=row[figure] <= bound
+            )
 
 
 def _words(target: Target) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from heliograph.client.admin import init_producer_id
 from heliograph.client.cluster import ClusterClient
@@ -40,9 +40,12 @@ class Footing:
         self._looker = looker
         self._producer = producer
         self._trails = trails
+        self._since: float | None = None  # when the look began whose records are counted off
+        self._looked_at = self._landed = 0
 
     def find(self, copies: Collection[PartitionCopy]) -> list[PartitionCopy]:
         """Those that may go on now; the others know why not. Raises ClientError if the target is away."""
+        self._since = self._since or time.monotonic()
         seen = log_ends(self._looker, {copy.target: _wanted(copy) for copy in copies})
         found = [copy for copy in copies if self._stands(copy, seen)]
         new = [copy for copy in found if copy.identity is None]
@@ -57,7 +60,22 @@ class Footing:
             copy.retry_at = None
             if copy.state is not PartitionState.RUNNING:
                 copy.state, copy.error = PartitionState.RUNNING, None
+        self._looked_at += len(found)
         return found
+
+    def tell(self, copies: Iterable[PartitionCopy]) -> None:
+        """Once all that was on the target already is counted off: how much that was, and how long it took."""
+        if self._since is None or any(copy.skip for copy in copies):
+            return
+        log.log(
+            logging.INFO if self._landed else logging.DEBUG,
+            "flow %s: %d partitions go on after %d ms: %d records were on the target already",
+            self._flow,
+            self._looked_at,
+            (time.monotonic() - self._since) * 1000,
+            self._landed,
+        )
+        self._since, self._looked_at, self._landed = None, 0, 0
 
     def lose(self, copy: PartitionCopy, error: str) -> None:
         """Its numbers are out of order: look again, a bit later each time."""
@@ -112,8 +130,9 @@ class Footing:
         copy.foreign += landed.foreign
         # With records of others among them, nobody knows where each of ours stands.
         copy.skipped_to = -1 if landed.foreign else copy.base.downstream
+        self._landed += landed.records
         if landed.records:
-            log.info(
+            log.debug(
                 "flow %s: %s: %d records from source offset %d on are on the target already",
                 self._flow,
                 copy.source,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -281,7 +282,7 @@ class ObservedFlow:
     ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Resumption]]:
         """Offsets and trails are read one after the other, and whoever ran before us may have written in
         between: where they do not fit, they are read again, until nothing is new, or too much is."""
-        before = None
+        began, before = time.monotonic(), None
         for left in reversed(range(_READINGS)):
             stored = stored_positions(self.config, self._offsets)
             trails = read_trails(self.config.source, self._target)
@@ -297,6 +298,7 @@ class ObservedFlow:
             if fits or before == (stored, trails) or not left:
                 break
             before = stored, trails
+        tell_duration(f"flow {self.config.name}: stored offsets and trails", began, math.inf)
         return stored, found
 
     def _sync_topics(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.crowd import spread
 from benchmarks.job_log import JobLog, parse
-from benchmarks.report import many_table, table
+from benchmarks.report import own_table, table
 from benchmarks.results import MANY_FIGURES, Row, late
 from benchmarks.shapes import named
 from benchmarks.systems import Assignment, System
@@ -114,7 +114,7 @@ def test_many_topics_have_a_table_of_their_own_and_targets_for_every_time() -> N
     found = {each.text: each for each in verdicts(rows)}
 
     assert table(rows) == ""
-    assert "1.50x" in many_table(rows)
+    assert "1.50x" in own_table(rows)
     assert not found["refresh_ms <= 1 x mm2"].met
     assert "end_rss_mb <= 1 x mm2" not in found
     assert "refresh_mean_ms <= 1 x mm2" in found
@@ -125,7 +125,7 @@ def test_a_figure_that_was_given_up_on_is_a_lower_bound() -> None:
     slow, quick = _row(System.MM2, 300.0, figure), _row(System.HELIOGRAPH, 3.0)
     given_up = _row(System.HELIOGRAPH, 300.0, figure)
 
-    assert "> 300" in many_table([slow, quick])
+    assert "> 300" in own_table([slow, quick])
     assert _verdict([slow, quick], figure)
     assert not _verdict([slow, given_up], figure)
     assert not _verdict([_row(System.MM2, 400.0), given_up], figure)

@@ -1,0 +1,88 @@
+"""A mirror that is killed while it copies, and started again: how soon it goes on, and what it copies twice.
+
+start ─► 40 % copied ─► kill -9 ─► start ─► first new record ─► nothing more comes
+                                    └ what its log says of resuming ┘
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+
+from benchmarks.brokers import Brokers
+from benchmarks.loading import Loaded
+from benchmarks.running import Measures, Run, running
+from benchmarks.systems import Assignment, System
+
+_KILLED_AT = 0.4  # of the records
+#: After so long without a record there will be none.
+_QUIET_SECONDS = 15.0
+_LOOK_SECONDS = 0.5
+#: Connect may keep a killed worker's tasks for it for five minutes (scheduled.rebalance.max.delay.ms).
+_PATIENCE_SECONDS = 360.0
+
+_DRIVER = re.compile(r"stored offsets and trails took (\d+) ms")
+_TASK = re.compile(r"(\d+) partitions go on after (\d+) ms: (\d+) records were on the target")
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What Heliograph's log says: the driver reads offsets and trails, then all tasks look at the target at
+    once, and count off what is there."""
+
+    partitions: int
+    seconds: float
+    dropped: int
+
+    @property
+    def per_100(self) -> float:
+        return self.seconds * 100 / self.partitions
+
+
+def measure_resume(assignment: Assignment, brokers: Brokers, loaded: Loaded) -> Measures:
+    """The harness counts by log ends: what a system copies twice is there beyond what was loaded."""
+    with running(assignment, brokers) as run:
+        run.wait_for(int(loaded.records * _KILLED_AT))
+        run.kill()
+        killed = run.mark().records
+    again = replace(assignment, folder=assignment.folder / "again")
+    with running(again, brokers) as run:
+        first = run.wait_for(killed + 1, patience=_PATIENCE_SECONDS)
+        records = _until_quiet(run)
+    measures: Measures = {
+        "killed_records": killed,
+        "resumed_s": round(first.at - run.started, 2),
+        "surplus_records": records - loaded.records,
+    }
+    if assignment.system is System.HELIOGRAPH:
+        found = resumed(again.output.read_text(errors="replace"))
+        if found is not None:
+            measures |= {
+                "resume_partitions": found.partitions,
+                "resume_s": round(found.seconds, 3),
+                "resume_s_per_100": round(found.per_100, 3),
+                "dropped_records": found.dropped,
+            }
+    return measures
+
+
+def _until_quiet(run: Run) -> int:
+    seen, since = run.mark().records, time.monotonic()
+    while time.monotonic() - since < _QUIET_SECONDS:
+        run.raise_if_exited()
+        time.sleep(_LOOK_SECONDS)
+        found = run.mark().records
+        if found != seen:
+            seen, since = found, time.monotonic()
+    return seen
+
+
+def resumed(log: str) -> Resumed | None:
+    """None if the log does not tell."""
+    reads = [int(found) for found in _DRIVER.findall(log)]
+    tasks = [(int(count), int(ms), int(there)) for count, ms, there in _TASK.findall(log)]
+    if not reads or not tasks:
+        return None
+    partitions, times, dropped = zip(*tasks, strict=True)
+    return Resumed(sum(partitions), (reads[0] + max(times)) / 1000, sum(dropped))
