@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from heliograph.errors import EnvironmentProblem
@@ -62,6 +62,10 @@ class LocalSpark:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
         self._launch()
 
+    def ready(self, seconds: float) -> bool:
+        """Waits so long at most; then `session` does not wait any more."""
+        return bool(wait([self._session], seconds).done)
+
     def session(self) -> Any:
         return self._session.result()
 
@@ -103,6 +107,10 @@ class ClusterSpark:
         self._master = master
         self._wanted = slots
         self._session: Any = self._connect()
+
+    def ready(self, seconds: float) -> bool:
+        """Always: its first session is there before it is, and `session` starts another in our own thread."""
+        return True
 
     def session(self) -> Any:
         if self._session is None:

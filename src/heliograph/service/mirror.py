@@ -186,9 +186,14 @@ class Mirror:
             seal_key=new_key(),
             patience_seconds=self._config.once_timeout_seconds,
         )
+        while not self._spark.ready(_TICK_SECONDS):
+            if self._stop.is_set():
+                return  # a JVM may take its time to start; a stop may not
         session = self._session()
         query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
         try:
+            if self._stop.is_set():
+                return
             if self._once:
                 self._require_lead()
             if not self._begin_epoch() and self._once:

@@ -224,7 +224,7 @@ def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: 
             process.kill()
             process.wait()
 
-    assert seconds < 10, said  # 5 is the aim; with another lane of tests at work 6 were seen
+    assert seconds < 5, said
     assert process.returncode == 0
 
 
