@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from chaos.faults import FAULTS
 from chaos.results import Row, misses
+from chaos.subjects import System
 
 _ABOUT = {fault.name: fault.about for fault in FAULTS}
 _COLUMNS = {
@@ -24,6 +25,8 @@ _COLUMNS = {
     "commit": "commit",
 }
 _TEXT_COLUMNS = 3
+#: What a rival's rows are compared in, beside ours.
+_COMPARED = ("strikes", "lost", "doubled", "longest_pause_s", "exits")
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -41,13 +44,32 @@ def table(rows: Sequence[Row]) -> str:
 
 def markdown(rows: Sequence[Row]) -> str:
     """Made by `python -m chaos` from its results."""
-    titles = list(_COLUMNS.values())
-    rule = ["---" if index < _TEXT_COLUMNS else "---:" for index in range(len(titles))]
-    lines = [titles, rule, *(_cells(row) for row in rows)]
-    found = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    whole = _markdown([list(_COLUMNS.values()), *(_cells(row) for row in rows)], _TEXT_COLUMNS)
     faults = dict.fromkeys(row["fault"] for row in rows)
     meanings = "\n".join(f"- `{fault}`: {_ABOUT.get(fault, '')}" for fault in faults)
-    return f"{found}\n\n{meanings}\n"
+    parts = [side_by_side(rows), whole, meanings]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def side_by_side(rows: Sequence[Row]) -> str:
+    """A line per fault and mode with all systems in it; empty where only one was tried."""
+    systems = [each for each in System if any(row["system"] == each for row in rows)]
+    if len(systems) < 2:
+        return ""
+    found = {(row["fault"], row["mode"], row["system"]): row for row in rows}
+    titles = [f"{system}: {_COLUMNS[name]}" for name in _COMPARED for system in systems]
+    lines = [["fault", "mode", *titles]]
+    for fault, mode in dict.fromkeys((row["fault"], row["mode"]) for row in rows):
+        own = [found.get((fault, mode, system), {}) for system in systems]
+        cells = [_text(row.get(name, "")) for name in _COMPARED for row in own]
+        lines.append([fault, mode, *cells])
+    return _markdown(lines, text_columns=2)
+
+
+def _markdown(lines: Sequence[Sequence[str]], text_columns: int) -> str:
+    titles, *rest = lines
+    rule = ["---" if index < text_columns else "---:" for index in range(len(titles))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [titles, rule, *rest])
 
 
 def _cells(row: Row) -> list[str]:
