@@ -60,10 +60,10 @@ class Results:
             self._rows = {_key(each): each for each in json.loads(file.read_text())["rows"]}
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """A series may take more than a day's work: each row says which commit it is of."""
+        """A series may take more than a day's work: each row says which commit it is of, and its seed."""
         commit = _commit()
         for outcome in outcomes:
-            found = row(outcome) | {"commit": commit}
+            found = row(outcome) | {"commit": commit, "seed": self._seed}
             self._rows[_key(found)] = found
 
     def rows(self) -> list[Row]:
@@ -71,7 +71,7 @@ class Results:
 
     def write(self) -> None:
         self._file.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(), "seed": self._seed, "rows": self.rows()}
+        content = {"machine": machine(), "rows": self.rows()}
         temporary = self._file.with_suffix(".tmp")
         temporary.write_text(json.dumps(content, indent=1) + "\n")
         temporary.replace(self._file)

@@ -105,7 +105,7 @@ class Commits:
     @property
     def done(self) -> bool:
         """Whether nothing is left to commit."""
-        return self.ended and all(copy.acked == copy.stored for copy in self._copies.values())
+        return self.ended and not any(copy.to_store for copy in self._copies.values())
 
     def hurry(self) -> None:
         """Commit as soon as possible, also offsets of which no record was mirrored."""
@@ -172,7 +172,7 @@ class Commits:
         if not self._hurried and now < self._next_flush:
             return False
         self._next_flush = now + self._flush_seconds
-        return any(copy.acked != copy.stored for copy in self._copies.values())
+        return any(copy.to_store for copy in self._copies.values())
 
     def _due(self) -> float:
         assert self._transaction.opened is not None
@@ -203,7 +203,7 @@ class Commits:
             if copy.outstanding == count:  # what was dropped behind the last batch is done, too
                 ends[copy] = max(ends[copy], copy.position)
         wanted = {copy: ends.get(copy, copy.acked) for copy in self._copies.values()}
-        return {copy: end for copy, end in wanted.items() if end != copy.stored}
+        return {copy: end for copy, end in wanted.items() if end != copy.stored and not copy.skip}
 
     def _commit(self) -> None:
         partitions = frozenset(self._transaction.partitions)

@@ -1,12 +1,13 @@
 """The copy loop exactly once: as `Link`, but what it writes counts when its transaction is committed.
 
-Where a partition stands needs no look at the target: what is committed is what the stored offsets say.
+Where a partition stands needs no look at the target: what is committed is what the stored offsets say. Only a
+predecessor that did not mirror exactly once has left a trail, and is on the target beyond them.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from heliograph.client.backoff import Backoff
@@ -48,12 +49,12 @@ class ExactlyOnceLink(Link):
         self._flushed = 0
 
     def _find_footing(self, now: float) -> None:
-        if self._fates.unfounded:
-            self._reach(self._target, self._begin)
+        if due := self._fates.due(now):
+            self._reach(self._target, lambda: self._begin(due))
 
-    def _begin(self) -> None:
+    def _begin(self, copies: Collection[PartitionCopy]) -> None:
         self._transaction.start()
-        self._found(list(self._fates.unfounded))
+        self._found(self._footing.count_off(copies))
 
     def _send(self) -> None:
         self._commits.step(lambda action: self._reach(self._target, action))

@@ -48,6 +48,10 @@ class Fates:
         self._trails = trails
         self._quiet_until = 0.0
 
+    def due(self, now: float) -> list[PartitionCopy]:
+        """Those to be given a footing now."""
+        return [copy for copy in self.unfounded if (copy.retry_at or 0.0) <= now]
+
     def found(self, copies: Iterable[PartitionCopy]) -> None:
         for copy in copies:
             self.unfounded.discard(copy)

@@ -57,11 +57,30 @@ class Footing:
         for copy in found:
             assert copy.identity is not None
             self._producer.adopt(copy.target, copy.identity, copy.sequence)
+        return self._go_on(found)
+
+    def count_off(self, copies: Collection[PartitionCopy]) -> list[PartitionCopy]:
+        """As `find`, for those whose numbers are a transaction's. A trail is then that of a predecessor who
+        did not mirror exactly once, and tells what is on the target beyond the stored offset."""
+        trailed = {copy.target: _wanted(copy) for copy in copies if copy.base is not None}
+        if not trailed:
+            return self._go_on(list(copies))
+        self._since = self._since or time.monotonic()
+        seen = log_ends(self._looker, trailed)
+        found = [copy for copy in copies if copy.base is None or self._stands(copy, seen)]
+        for copy in found:
+            copy.identity, copy.downstream = None, -1
+            if not copy.skip:
+                copy.base = None
+        return self._go_on(found)
+
+    def _go_on(self, copies: list[PartitionCopy]) -> list[PartitionCopy]:
+        for copy in copies:
             copy.retry_at = None
             if copy.state is not PartitionState.RUNNING:
                 copy.state, copy.error = PartitionState.RUNNING, None
-        self._looked_at += len(found)
-        return found
+        self._looked_at += len(copies)
+        return copies
 
     def tell(self, copies: Iterable[PartitionCopy]) -> None:
         """Once all that was on the target already is counted off: how much that was, and how long it took."""

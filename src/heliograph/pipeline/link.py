@@ -432,8 +432,7 @@ class Link:
     # ── footing ──────────────────────────────────────────────────────────────────────────────
 
     def _find_footing(self, now: float) -> None:
-        due = [copy for copy in self._fates.unfounded if (copy.retry_at or 0.0) <= now]
-        if due:
+        if due := self._fates.due(now):
             self._reach(self._target, lambda: self._found(self._footing.find(due)))
 
     def _found(self, copies: Sequence[PartitionCopy]) -> None:

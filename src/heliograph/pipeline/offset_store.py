@@ -37,8 +37,7 @@ class OffsetStore:
 
     def mark(self, copies: Collection[PartitionCopy]) -> None:
         for copy in copies:
-            # While records are skipped, the trail does not move: its successor would not know this offset.
-            if copy.acked != copy.stored and not copy.skip:
+            if copy.to_store:
                 self._marked[copy] = copy.mark()
 
     @property

@@ -30,7 +30,7 @@ class PartitionCopy:
     """`position` is the next upstream offset to fetch; everything below `acked` is on the target.
 
     Without an `identity` it has not been looked at the target yet. `base` is the trail that the copy goes on
-    from; the `skip` records that follow it are on the target, so they are read and dropped.
+    from, until it has; the `skip` records that follow it are on the target, so they are read and dropped.
     """
 
     lease: Lease
@@ -102,6 +102,11 @@ class PartitionCopy:
         """Whether a bounded lease has nothing more to do, be it well or badly."""
         return self.done or (self.state is PartitionState.FAILED and not self.outstanding)
 
+    @property
+    def to_store(self) -> bool:
+        """Not while records are skipped: until then the trail does not move, and names no such offset."""
+        return self.acked != self.stored and not self.skip
+
     def mark(self) -> int:
         """The position that is to be stored now."""
         if len(self.stores) == _STORES:  # not the first: it is there for sure, the others may be
@@ -145,6 +150,8 @@ class PartitionCopy:
         """These are on the target already; at which offset is returned, -1 if nobody knows."""
         self.skip -= records
         self.acked = next_offset
+        if not self.skip:
+            self.base = None
         at = self.skipped_to
         if at >= 0:
             self.skipped_to += records

@@ -273,8 +273,6 @@ class ObservedFlow:
             self._positions = {p: r.start for p, r in found.items() if r.start is not None}
             self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
             self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
-            if self.fencing is not None:
-                self._trails = {}  # a mirror that was not exactly once left them
         return stored
 
     def _read_resumptions(

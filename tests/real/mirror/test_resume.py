@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import Producer
-from mirroring import Flow
+from mirroring import TARGET, Flow
 from reading import Read, read_all
 from waiting import eventually
 from writing import COMPACTED, New, Writer, numbered, set_topic_config, write
@@ -16,6 +16,7 @@ from writing import COMPACTED, New, Writer, numbered, set_topic_config, write
 from heliograph.mm2.state_records import state_topic
 
 COMMITTED = {"consumer_isolation_level": "read_committed"}
+EXACTLY_ONCE = {f"{TARGET}.exactly.once.source.support": "enabled"}
 Internal = dict[tuple[str, bytes], bytes | None]
 
 
@@ -77,6 +78,25 @@ def test_markers_and_aborted_records_do_not_count(flow: Flow) -> None:
     outcome = flow.mirror_once(**COMMITTED)
 
     assert outcome.records == 3
+    flow.assert_mirrored(topic)
+
+
+def test_what_landed_before_a_switch_to_exactly_once_is_not_copied_again(flow: Flow) -> None:
+    topic = flow.create(partitions=2)
+    write(flow.source, topic, numbered(range(10)), numbered(range(4), partition=1))
+    flow.mirror_once(**COMMITTED)
+    before = internal(flow)
+    for first in range(10, 25, 5):
+        write(flow.source, topic, numbered(range(first, first + 5)))
+    flow.mirror_once(**COMMITTED)
+    put_back(flow, before)
+    write(flow.source, topic, numbered(range(25, 30)), numbered(range(4, 6), partition=1))
+
+    first_time = flow.mirror_once(EXACTLY_ONCE, **COMMITTED)
+    write(flow.source, topic, numbered(range(30, 33)))
+    second_time = flow.mirror_once(EXACTLY_ONCE, **COMMITTED)
+
+    assert (first_time.records, second_time.records) == (7, 3)
     flow.assert_mirrored(topic)
 
 
