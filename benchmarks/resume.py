@@ -16,6 +16,8 @@ from benchmarks.running import Measures, Run, running
 from benchmarks.systems import Assignment, System
 
 _KILLED_AT = 0.4  # of the records
+#: What was on its way to the broker has landed by then.
+_LAND_SECONDS = 2.0
 #: After so long without a record there will be none.
 _QUIET_SECONDS = 15.0
 _LOOK_SECONDS = 0.5
@@ -23,13 +25,13 @@ _LOOK_SECONDS = 0.5
 _PATIENCE_SECONDS = 360.0
 
 _DRIVER = re.compile(r"stored offsets and trails took (\d+) ms")
-_TASK = re.compile(r"(\d+) partitions go on after (\d+) ms: (\d+) records were on the target")
+_TASK = re.compile(r"(\d+) partitions looked at in (\d+) ms: (\d+) records are on the target")
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
     """What Heliograph's log says: the driver reads offsets and trails, then all tasks look at the target at
-    once, and count off what is there."""
+    once. What is there already they read past as its turn comes."""
 
     partitions: int
     seconds: float
@@ -45,6 +47,7 @@ def measure_resume(assignment: Assignment, brokers: Brokers, loaded: Loaded) -> 
     with running(assignment, brokers) as run:
         run.wait_for(int(loaded.records * _KILLED_AT))
         run.kill()
+        time.sleep(_LAND_SECONDS)
         killed = run.mark().records
     again = replace(assignment, folder=assignment.folder / "again")
     with running(again, brokers) as run:

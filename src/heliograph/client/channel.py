@@ -45,7 +45,7 @@ _NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
 class _ToDriver(logging.Handler):
     def __init__(self, send: Callable[[logging.LogRecord], None]) -> None:
-        super().__init__(logging.WARNING)
+        super().__init__(logging.INFO)
         self._send = send
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -112,13 +112,16 @@ class TaskChannel:
 
     @contextmanager
     def forwarding_logs(self) -> Iterator[None]:
-        """What this process logs as a warning or worse is logged by the driver, where a user sees it."""
+        """What this process has to say is logged by the driver, where a user sees it."""
         logger, handler = logging.getLogger("heliograph"), _ToDriver(self._log)
+        before = logger.level
+        logger.setLevel(logging.INFO)  # a worker of Spark's logs warnings only
         logger.addHandler(handler)
         try:
             yield
         finally:
             logger.removeHandler(handler)
+            logger.setLevel(before)
 
     def say_done(self) -> None:
         """The task returns in order; one that is gone without this word is missed."""

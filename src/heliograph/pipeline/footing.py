@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 
 from heliograph.client.admin import init_producer_id
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.log_end import LogEnds, Wanted, log_ends
 from heliograph.client.producer import Producer
-from heliograph.model import PartitionState, ProducerIdentity
+from heliograph.model import PartitionState, ProducerIdentity, TopicPartition
 from heliograph.pipeline.progress import PartitionCopy
 from heliograph.pipeline.trails import Trails
 from heliograph.plan.resume import Doubt, landed_since
@@ -40,14 +40,10 @@ class Footing:
         self._looker = looker
         self._producer = producer
         self._trails = trails
-        self._since: float | None = None  # when the look began whose records are counted off
-        self._looked_at = self._landed = 0
 
     def find(self, copies: Collection[PartitionCopy]) -> list[PartitionCopy]:
         """Those that may go on now; the others know why not. Raises ClientError if the target is away."""
-        self._since = self._since or time.monotonic()
-        seen = log_ends(self._looker, {copy.target: _wanted(copy) for copy in copies})
-        found = [copy for copy in copies if self._stands(copy, seen)]
+        found = self._look(copies, {copy.target: _wanted(copy) for copy in copies})
         new = [copy for copy in found if copy.identity is None]
         if new:
             identity = init_producer_id(self._looker)
@@ -63,11 +59,7 @@ class Footing:
         """As `find`, for those whose numbers are a transaction's. A trail is then that of a predecessor who
         did not mirror exactly once, and tells what is on the target beyond the stored offset."""
         trailed = {copy.target: _wanted(copy) for copy in copies if copy.base is not None}
-        if not trailed:
-            return self._go_on(list(copies))
-        self._since = self._since or time.monotonic()
-        seen = log_ends(self._looker, trailed)
-        found = [copy for copy in copies if copy.base is None or self._stands(copy, seen)]
+        found = self._look(copies, trailed) if trailed else list(copies)
         for copy in found:
             copy.identity, copy.downstream = None, -1
             if not copy.skip:
@@ -79,22 +71,23 @@ class Footing:
             copy.retry_at = None
             if copy.state is not PartitionState.RUNNING:
                 copy.state, copy.error = PartitionState.RUNNING, None
-        self._looked_at += len(copies)
         return copies
 
-    def tell(self, copies: Iterable[PartitionCopy]) -> None:
-        """Once all that was on the target already is counted off: how much that was, and how long it took."""
-        if self._since is None or any(copy.skip for copy in copies):
-            return
-        log.log(
-            logging.INFO if self._landed else logging.DEBUG,
-            "flow %s: %d partitions go on after %d ms: %d records were on the target already",
-            self._flow,
-            self._looked_at,
-            (time.monotonic() - self._since) * 1000,
-            self._landed,
-        )
-        self._since, self._looked_at, self._landed = None, 0, 0
+    def _look(
+        self, copies: Collection[PartitionCopy], wanted: Mapping[TopicPartition, Wanted | None]
+    ) -> list[PartitionCopy]:
+        began = time.monotonic()
+        seen = log_ends(self._looker, wanted)
+        found = [copy for copy in copies if copy.target not in wanted or self._stands(copy, seen)]
+        if landed := sum(copy.skip for copy in found):
+            log.info(
+                "flow %s: %d partitions looked at in %d ms: %d records are on the target already",
+                self._flow,
+                len(wanted),
+                (time.monotonic() - began) * 1000,
+                landed,
+            )
+        return found
 
     def lose(self, copy: PartitionCopy, error: str) -> None:
         """Its numbers are out of order: look again, a bit later each time."""
@@ -149,7 +142,6 @@ class Footing:
         copy.foreign += landed.foreign
         # With records of others among them, nobody knows where each of ours stands.
         copy.skipped_to = -1 if landed.foreign else copy.base.downstream
-        self._landed += landed.records
         if landed.records:
             log.debug(
                 "flow %s: %s: %d records from source offset %d on are on the target already",

@@ -200,7 +200,6 @@ class Link:
         self._next_tick = now + _TICK_SECONDS
         self._done = self._finished()
         self._find_footing(now)
-        self._footing.tell(self._copies.values())
         throttled = self._throttle.held_back(now)
         for copy in self._copies.values():
             copy.throttled = throttled

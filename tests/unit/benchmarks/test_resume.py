@@ -12,8 +12,8 @@ from benchmarks.targets import verdicts
 
 LOG = """
 02:00:01 INFO flow a->b: stored offsets and trails took 120 ms
-02:00:02 INFO flow a->b: 250 partitions go on after 480 ms: 1000 records were on the target already
-02:00:02 INFO flow a->b: 250 partitions go on after 380 ms: 2000 records were on the target already
+02:00:02 INFO flow a->b: 250 partitions looked at in 480 ms: 1000 records are on the target already
+02:00:02 INFO flow a->b: 250 partitions looked at in 380 ms: 2000 records are on the target already
 02:00:09 INFO flow a->b: stored offsets and trails took 9000 ms
 """
 
