@@ -245,6 +245,11 @@ class Transaction:
         self.partitions |= new - failed.keys()
         return failed
 
+    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
+        """Where its end takes an offset: with version 1 on all that joined, with version 2 on those that were
+        written to; to others nothing may have been sent before it was time to end."""
+        return set(self.partitions) if self.version == 1 else set(written)
+
     def commit(self) -> None:
         """Nothing may be under way. If it raises, the outcome is open: call it again."""
         self._end(commit=True)

@@ -206,7 +206,7 @@ class Commits:
         return {copy: end for copy, end in wanted.items() if end != copy.stored and not copy.skip}
 
     def _commit(self) -> None:
-        partitions = frozenset(self._transaction.partitions)
+        marked = self._transaction.marked(partition for partition, _, _ in self._landed)
         try:
             self._transaction.commit()
         except BrokerError as e:
@@ -220,7 +220,7 @@ class Commits:
             self._committed(partition, batch, base_offset)
         for copy, position in self._storing.items():
             copy.stored = position
-        for partition in partitions & self._copies.keys():
+        for partition in marked & self._copies.keys():
             self._copies[partition].pass_marker()
         self._storing = {}
         self._phase = _Phase.WRITE

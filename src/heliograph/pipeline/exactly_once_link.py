@@ -20,6 +20,7 @@ from heliograph.model import Lease, TopicPartition
 from heliograph.pipeline.exactly_once import Commits
 from heliograph.pipeline.link import Link
 from heliograph.pipeline.progress import PartitionCopy
+from heliograph.pipeline.strangers import Strangers
 
 #: How long the end of an epoch waits for the last transaction; after half of it, it is aborted.
 _END_SECONDS = 3.0
@@ -47,6 +48,7 @@ class ExactlyOnceLink(Link):
             voided=self._voided,
         )
         self._flushed = 0
+        self._strangers = Strangers(others["looker"], self._on_strangers)
 
     def _find_footing(self, now: float) -> None:
         if due := self._fates.due(now):
@@ -55,6 +57,11 @@ class ExactlyOnceLink(Link):
     def _begin(self, copies: Collection[PartitionCopy]) -> None:
         self._transaction.start()
         self._found(self._footing.count_off(copies))
+
+    def _tick(self, now: float) -> None:
+        super()._tick(now)
+        if self._strangers.due(now):
+            self._strangers.look(now)
 
     def _send(self) -> None:
         self._commits.step(lambda action: self._reach(self._target, action))
@@ -94,6 +101,9 @@ class ExactlyOnceLink(Link):
 
     def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
         self._commits.landed(partition, batch, base_offset)
+
+    def _on_gap(self, copy: PartitionCopy, gap: range) -> None:
+        self._strangers.suspect(copy, gap)
 
     def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._commits.refused(partition, error)

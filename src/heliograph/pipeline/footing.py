@@ -59,9 +59,13 @@ class Footing:
         """As `find`, for those whose numbers are a transaction's. A trail is then that of a predecessor who
         did not mirror exactly once, and tells what is on the target beyond the stored offset."""
         trailed = {copy.target: _wanted(copy) for copy in copies if copy.base is not None}
+        foreign = {copy: copy.foreign for copy in copies}
         found = self._look(copies, trailed) if trailed else list(copies)
         for copy in found:
             copy.identity, copy.downstream = None, -1
+            copy.foreign = foreign[
+                copy
+            ]  # what stands behind the trail may be of our own transactions
             if not copy.skip:
                 copy.base = None
         return self._go_on(found)

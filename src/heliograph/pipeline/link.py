@@ -383,17 +383,24 @@ class Link:
                 base_offset,
                 copy.downstream,
             )
-        known, others = copy.foreign, copy.landed(base_offset, count)
-        if others and not known:
+        if gap := copy.landed(base_offset, count):
+            self._on_gap(copy, gap)
+
+    def _on_gap(self, copy: PartitionCopy, gap: range) -> None:
+        self._on_strangers(copy, len(gap), gap.stop)
+
+    def _on_strangers(self, copy: PartitionCopy, others: int, before: int) -> None:
+        if not copy.foreign:
             log.warning(
                 "%s: %s: somebody else writes to it, too: %d records before offset %d are not ours; the "
                 "mirror goes on, but is no copy of %s any more (said once per epoch)",
                 self.flow.name,
                 copy.target,
                 others,
-                base_offset,
+                before,
                 copy.source,
             )
+        copy.foreign += others
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         copy = self._by_target.get(partition)

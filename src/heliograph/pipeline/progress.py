@@ -139,12 +139,11 @@ class PartitionCopy:
         self.state, self.error = PartitionState.RUNNING, None
         self.backoff.reset()
 
-    def landed(self, base_offset: int, count: int) -> int:
-        """How many records of others stand before a batch that was appended at `base_offset`."""
-        others = base_offset - self.downstream if 0 <= self.downstream < base_offset else 0
-        self.foreign += others
+    def landed(self, base_offset: int, count: int) -> range:
+        """The offsets that were skipped before a batch that was appended at `base_offset`."""
+        gap = range(self.downstream, base_offset) if self.downstream >= 0 else range(0)
         self.downstream = base_offset + count if base_offset >= 0 else -1
-        return others
+        return gap
 
     def skipped(self, next_offset: int, records: int) -> int:
         """These are on the target already; at which offset is returned, -1 if nobody knows."""

@@ -136,6 +136,32 @@ def test_records_and_their_offsets_are_committed_together(flow: Flow) -> None:
     assert offsets(flow.target, flow.remote(topic), 1)[1] > 100  # the commit takes an offset
 
 
+def test_a_marker_that_was_written_once_more_is_no_strangers_but_a_record_is(flow: Flow) -> None:
+    """A coordinator that takes over writes the markers of a decided transaction again. Here it is that of a
+    transaction without records."""
+    topic = flow.create()
+    remote = TopicPartition(flow.remote(topic), 0)
+    create_topics(flow.target, {remote.topic: 1, flow.offsets_topic: 5})
+    write = Writer(flow.source, topic).batch
+
+    with task(flow.config(ENABLED, **COMMITTED), lease_of(flow, topic, 0)) as running:
+        write(numbered(range(3)))
+        eventually(lambda: running.receipt(topic).position, lambda at: at == 3)
+        with client(flow.target, TARGET) as other:
+            coordinator = Coordinator(other, f"{flow.alias}-other", timeout_ms=10_000)
+            identity = coordinator.init()
+            coordinator.add(identity, [remote])
+            coordinator.end(identity, commit=True, version=1)
+        write(numbered(range(3, 6)))
+        eventually(lambda: running.receipt(topic).position, lambda at: at == 6)
+        Writer(flow.target, remote.topic).batch([New(b"somebody else's")] * 4)
+        write(numbered(range(6, 9)))
+        eventually(lambda: running.receipt(topic).foreign, lambda others: others == 4)
+
+    assert running.failure is None
+    assert visible(flow, topic) == 13
+
+
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_zombie_is_fenced_and_its_successor_goes_on_where_it_had_committed(
     flow: Flow, version: int, monkeypatch: pytest.MonkeyPatch

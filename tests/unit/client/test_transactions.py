@@ -150,3 +150,14 @@ def test_ending_what_has_not_begun_takes_no_word() -> None:
 
     assert transaction.identity == ME
     assert cluster.asked == []
+
+
+@pytest.mark.parametrize(("version", "marked"), [(1, set(ORDERS[:2])), (2, {ORDERS[0]})])
+def test_only_version_1_leaves_a_marker_where_nothing_was_written(
+    version: int, marked: set[TopicPartition]
+) -> None:
+    transaction = Transaction(coordinator(name="EndTxnRequest"), ME)
+    transaction.version = version
+    transaction.partitions = set(ORDERS[:2])
+
+    assert transaction.marked([ORDERS[0]]) == marked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -61,6 +61,9 @@ class Line:
         return {}
 
     # the transaction's
+    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
+        return set(written)
+
     def commit(self) -> None:
         self.events.append("commit")
         self.partitions, self.opened = set(), None
