@@ -203,7 +203,9 @@ class Commits:
             if copy.outstanding == count:  # what was dropped behind the last batch is done, too
                 ends[copy] = max(ends[copy], copy.position)
         wanted = {copy: ends.get(copy, copy.acked) for copy in self._copies.values()}
-        return {copy: end for copy, end in wanted.items() if end != copy.stored and not copy.skip}
+        return {
+            copy: end for copy, end in wanted.items() if end != copy.stored and copy.base is None
+        }
 
     def _commit(self) -> None:
         marked = self._transaction.marked(partition for partition, _, _ in self._landed)

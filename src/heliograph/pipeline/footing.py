@@ -63,16 +63,15 @@ class Footing:
         found = self._look(copies, trailed) if trailed else list(copies)
         for copy in found:
             copy.identity, copy.downstream = None, -1
-            copy.foreign = foreign[
-                copy
-            ]  # what stands behind the trail may be of our own transactions
-            if not copy.skip:
-                copy.base = None
+            # What stands behind the trail may be of our own transactions.
+            copy.foreign = foreign[copy]
         return self._go_on(found)
 
     def _go_on(self, copies: list[PartitionCopy]) -> list[PartitionCopy]:
         for copy in copies:
             copy.retry_at = None
+            if not copy.skip:
+                copy.base = None
             if copy.state is not PartitionState.RUNNING:
                 copy.state, copy.error = PartitionState.RUNNING, None
         return copies

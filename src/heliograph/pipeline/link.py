@@ -356,6 +356,7 @@ class Link:
             self._on_elsewhere(copy, base_offset, batch.record_count)
         else:
             copy.downstream += batch.record_count
+        copy.markers = 0
         if batch.runs is None and base_offset >= 0 and copy.landing is not None:
             copy.landing.land(batch.first_offset, base_offset, batch.record_count)
         else:

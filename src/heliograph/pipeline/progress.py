@@ -29,8 +29,8 @@ _STORES = 8
 class PartitionCopy:
     """`position` is the next upstream offset to fetch; everything below `acked` is on the target.
 
-    Without an `identity` it has not been looked at the target yet. `base` is the trail that the copy goes on
-    from, until it has; the `skip` records that follow it are on the target, so they are read and dropped.
+    `base` is the trail that the copy goes on from, until it has: until the target was looked at, and the
+    `skip` records that follow the trail, and are on the target, are read and dropped.
     """
 
     lease: Lease
@@ -57,6 +57,7 @@ class PartitionCopy:
     error: str | None = None
     copied: float = 0.0  # seconds since 1970
     downstream: int = -1  # where the next batch will land if nobody else writes; -1 if not known
+    markers: int = 0  # ends of our transactions since the last batch that was acknowledged
     foreign: int = 0  # records that somebody else has written between ours
     ended: bool = False
     quarantined: int = 0  # records that were left out
@@ -104,8 +105,8 @@ class PartitionCopy:
 
     @property
     def to_store(self) -> bool:
-        """Not while records are skipped: until then the trail does not move, and names no such offset."""
-        return self.acked != self.stored and not self.skip
+        """Not before the base is left: until then the trail does not move, and names no such offset."""
+        return self.acked != self.stored and self.base is None
 
     def mark(self) -> int:
         """The position that is to be stored now."""
@@ -140,10 +141,13 @@ class PartitionCopy:
         self.backoff.reset()
 
     def landed(self, base_offset: int, count: int) -> range:
-        """The offsets that were skipped before a batch that was appended at `base_offset`."""
-        gap = range(self.downstream, base_offset) if self.downstream >= 0 else range(0)
+        """What stands between our last record and a batch that was appended at `base_offset`, if that is more
+        than our markers: brokers write them after a commit is answered, somebody else may come first."""
+        expected = self.downstream
         self.downstream = base_offset + count if base_offset >= 0 else -1
-        return gap
+        return (
+            range(expected - self.markers, base_offset) if 0 <= expected < base_offset else range(0)
+        )
 
     def skipped(self, next_offset: int, records: int) -> int:
         """These are on the target already; at which offset is returned, -1 if nobody knows."""
@@ -166,6 +170,7 @@ class PartitionCopy:
         """The end of a transaction takes an offset of its own."""
         if self.downstream >= 0:
             self.downstream += 1
+            self.markers += 1
 
     def receipt(self, stretches: tuple[Stretch, ...] = ()) -> Receipt:
         """Without news, the very same object as before: most of thousands of partitions have none."""

@@ -47,7 +47,7 @@ class Strangers:
 
     def suspect(self, copy: PartitionCopy, gap: range) -> None:
         if len(gap) > _MARKERS:
-            self._found(copy, len(gap), gap.stop)
+            self._found(copy, len(gap) - copy.markers, gap.stop)
         else:
             self._suspicions.append(_Suspicion(copy, gap))
 
