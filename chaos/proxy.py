@@ -134,8 +134,13 @@ class Gate:
 
     async def _cut(self) -> None:
         if self._server is not None:
-            self._server.close()
-            self._server = None
+            server, self._server = self._server, None
+            # What was accepted just now is still on its way to us. A server that is closed before it has
+            # arrived (Python 3.11: Server._attach) would leave it open, and nobody would know of it.
+            for listening in server.sockets:
+                asyncio.get_running_loop().remove_reader(listening.fileno())
+            await asyncio.sleep(0)
+            server.close()
         for link in list(self._links):
             link.close()
 
@@ -151,6 +156,10 @@ class Gate:
             broker = await asyncio.open_connection(HOST, self.upstream)
         except OSError:  # the broker is down; the client notices it as it would without us
             writer.transport.abort()
+            return
+        if self._server is None:  # cut meanwhile
+            for each in (writer, broker[1]):
+                each.transport.abort()
             return
         link = _Link(self, (reader, writer), broker)
         self._links.add(link)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import threading
 import time
@@ -123,3 +124,22 @@ def test_a_half_open_connection_never_works_again_while_new_ones_do(
             _echoed(connection, b"lost too", within=0.2)
         with _connected(gate) as other:
             assert _echoed(other, b"new") == b"new"
+
+
+def test_a_connection_in_the_very_moment_of_a_cut_ends_with_it(echo: int) -> None:
+    """What were left of it unclosed, pytest would turn into an error."""
+    proxy = Proxy()
+    try:
+        (gate,) = proxy.add_gates(1)
+        gate.upstream = echo
+        for _ in range(60):
+            with contextlib.ExitStack() as clients:
+                for _ in range(8):
+                    client = clients.enter_context(socket.socket())
+                    client.setblocking(False)
+                    client.connect_ex((HOST, gate.port))
+                gate.cut()
+            gate.heal()
+    finally:
+        proxy.close()
+    gc.collect()
