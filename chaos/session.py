@@ -28,7 +28,8 @@ from chaos.tail import Tail, Watch, Where
 PARTITIONS = 4
 _FIRST_SECONDS = 120.0
 _RECOVER_SECONDS = 120.0
-_CATCH_UP_SECONDS = 180.0
+#: Connect may keep the tasks of a worker that it lost for five minutes (scheduled.rebalance.max.delay.ms).
+_CATCH_UP_SECONDS = 420.0
 #: After all has arrived: whatever a dead process left in flight may still land.
 _LINGER_SECONDS = 3.0
 _LOOK_SECONDS = 0.1
