@@ -62,6 +62,14 @@ class Shape:
         return max(1, self.batch_bytes // (sum(self.value_bytes) // 2 + 20))
 
 
+_MANY_PARTITIONS = Shape(
+    name="500-partitions",
+    about="1 KB JSON, lz4, one topic with 500 partitions",
+    records=1_000_000,
+    value_bytes=(1000, 1000),
+    noise=52,
+    partitions=500,
+)
 SHAPES = (
     Shape(
         name="json-1k-lz4",
@@ -98,21 +106,11 @@ SHAPES = (
         noise=52,
         keys=1_250_000,
     ),
-    Shape(
-        name="500-partitions",
-        about="1 KB JSON, lz4, one topic with 500 partitions",
-        records=1_000_000,
-        value_bytes=(1000, 1000),
-        noise=52,
-        partitions=500,
-    ),
-    Shape(
+    _MANY_PARTITIONS,
+    replace(
+        _MANY_PARTITIONS,
         name="resume-500",
-        about="1 KB JSON, lz4, one topic with 500 partitions; killed and started again",
-        records=1_000_000,
-        value_bytes=(1000, 1000),
-        noise=52,
-        partitions=500,
+        about=f"{_MANY_PARTITIONS.about}; killed and started again",
         killed=True,
     ),
     Shape(

@@ -48,7 +48,7 @@ class ExactlyOnceLink(Link):
             voided=self._voided,
         )
         self._flushed = 0
-        self._strangers = Strangers(others["looker"], self._on_strangers)
+        self._strangers = Strangers(self._looker, self._on_strangers)
 
     def _find_footing(self, now: float) -> None:
         if due := self._fates.due(now):

@@ -129,6 +129,7 @@ class Link:
             state=self._state,
         )
         self._trails = Trails(self._state)
+        self._looker = looker
         self._footing = Footing(flow.name, looker, self._producer, self._trails)
         self._reach = Reach(flow.name, self._copies.values())
         self._fates = Fates(

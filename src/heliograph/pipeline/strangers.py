@@ -31,6 +31,7 @@ _LOOKS = 10
 class _Suspicion:
     copy: PartitionCopy
     gap: range  # downstream
+    others: int  # what of it our own markers do not explain
     looks: int = 0
 
 
@@ -46,10 +47,11 @@ class Strangers:
         self._next = 0.0
 
     def suspect(self, copy: PartitionCopy, gap: range) -> None:
-        if len(gap) > _MARKERS:
-            self._found(copy, len(gap) - copy.markers, gap.stop)
+        others = len(gap) - copy.markers
+        if others > _MARKERS:
+            self._found(copy, others, gap.stop)
         else:
-            self._suspicions.append(_Suspicion(copy, gap))
+            self._suspicions.append(_Suspicion(copy, gap, others))
 
     def due(self, now: float) -> bool:
         return bool(self._suspicions) and now >= self._next
@@ -68,5 +70,5 @@ class Strangers:
             if key not in records and suspicion.looks < _LOOKS:
                 continue
             self._suspicions.remove(suspicion)
-            if others := records.get(key, len(suspicion.gap)):
+            if others := records.get(key, suspicion.others):
                 self._found(suspicion.copy, others, suspicion.gap.stop)
