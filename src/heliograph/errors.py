@@ -10,6 +10,8 @@ HeliographError
 ├── ClientError
 │   ├── Unreachable          no broker answers                                 retriable
 │   ├── ConnectionLost       a connection broke or timed out                   retriable
+│   │   ├── Interrupted      we were told to stop while we waited
+│   │   └── NoAnswer         nothing came in time, and nothing says why
 │   ├── MalformedResponse    an answer's bytes are not what its API promises   retriable
 │   ├── NotKafka             something else listens on that port
 │   ├── UnsupportedBroker    the broker does not speak a version we need
@@ -89,6 +91,10 @@ class ConnectionLost(ClientError):
     """A connection broke, or an answer did not come in time; the request may have been carried out."""
 
     retriable = True
+
+
+class Interrupted(ConnectionLost):
+    """We were told to stop while we waited: nothing is known of the broker. Its connection is of no use."""
 
 
 class NoAnswer(ConnectionLost):

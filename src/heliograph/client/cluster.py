@@ -20,6 +20,7 @@ from heliograph.client.connection import Connection
 from heliograph.errors import (
     ClientError,
     ConnectionLost,
+    Interrupted,
     NotKafka,
     SecurityFailed,
     Unreachable,
@@ -273,7 +274,10 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
 
 
 def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> NoReturn:
-    """Say once what every address answered; a wrong port is no matter of waiting."""
+    """Say once what every address answered; a wrong port is no matter of waiting, a stop no answer."""
+    if failures and all(isinstance(e, Interrupted) for e in failures):
+        raise failures[-1]
+    failures = [e for e in failures if not isinstance(e, Interrupted)]
     final = [e for e in failures if isinstance(e, NotKafka | UnsupportedBroker | SecurityFailed)]
     reasons = "; ".join(dict.fromkeys(str(e) for e in (final or failures)))
     message = f"cluster {config.alias!r}: no broker answers ({reasons})"

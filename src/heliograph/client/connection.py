@@ -24,7 +24,7 @@ from heliograph.client.access import Access
 from heliograph.client.held_memory import Body
 from heliograph.client.login import Login
 from heliograph.client.poller import wait
-from heliograph.errors import ConnectionLost, MalformedResponse, NoAnswer, NotKafka
+from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
@@ -268,7 +268,7 @@ class Connection:
             wait([self], _STOP_CHECK_SECONDS)
             self.pump()
             if not ready() and stopped():
-                raise ConnectionLost(f"{self.address}: stopped while waiting for an answer")
+                raise Interrupted(f"{self.address}: stopped while waiting for an answer")
 
     def _encoded(self, request: Any, on_answer: Callable[[Any], None]) -> _Request:
         self._correlation_id += 1
@@ -337,6 +337,8 @@ class Connection:
             return self.call(request, stopped=stopped)
         except MalformedResponse as e:
             raise NotKafka(f"{self.address}: expected Kafka's protocol, but {e}") from e
+        except Interrupted:
+            raise
         except ConnectionLost as e:
             raise ConnectionLost(
                 f"{self.address}: accepts connections, but does not answer Kafka's first question "

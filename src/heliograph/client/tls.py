@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from heliograph.errors import BadKeyMaterial, ConnectionLost, TlsFailed
+from heliograph.errors import BadKeyMaterial, ConnectionLost, Interrupted, TlsFailed
 from heliograph.security import Security, Store, Tls
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -249,7 +249,9 @@ def _finish_handshake(
         except OSError:
             raise _gone(address) from None
         poller.poll(_STOP_CHECK_SECONDS * 1000)
-        if stopped() or time.monotonic() > deadline:
+        if stopped():
+            raise Interrupted(f"{address}: stopped during the TLS handshake")
+        if time.monotonic() > deadline:
             raise ConnectionLost(
                 f"{address}: accepts connections, but the TLS handshake has no end"
             )

@@ -137,7 +137,8 @@ def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
     found out one after the other."""
     name = run.link.flow.name
     own = [receipt for receipt in receipts if receipt.flow == name]
-    if run.failure is None and all(r.stored and r.error is None for r in own):
+    calm = run.failure is None and not run.link.interrupted
+    if calm and all(r.stored and r.error is None for r in own):
         return
     for key in [key for key in _clients if key[0] == name]:
         client, _ = _clients.pop(key)

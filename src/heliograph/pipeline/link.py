@@ -23,7 +23,7 @@ from heliograph.client.poller import wait
 from heliograph.client.producer import IDENTITY_ERRORS, Producer
 from heliograph.client.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.errors import BrokerError, ClientError
+from heliograph.errors import BrokerError, ClientError, Interrupted
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, PartitionState, Receipt, Timestamps, TopicPartition
 from heliograph.pipeline.fates import Fates
@@ -166,6 +166,11 @@ class Link:
             self._state.close(_SIDE_SECONDS)
             for copy in self._copies.values():
                 copy.ended = True
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the end of the epoch came upon a question that a cluster had not answered."""
+        return self._reach.interrupted
 
     def receipts(self) -> list[Receipt]:
         """The state of every lease as of now, and where records have landed since the last call; safe to
@@ -405,6 +410,8 @@ class Link:
         copy.foreign += others
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
+        if isinstance(error, Interrupted):
+            return  # the epoch ends, and what is under way is still seen through: no partition's trouble
         copy = self._by_target.get(partition)
         if copy is not None:
             self._fates.stall(copy, str(error))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.cluster import ClusterClient
-from heliograph.errors import ClientError
+from heliograph.errors import ClientError, Interrupted
 from heliograph.model import PartitionState
 from heliograph.pipeline.progress import PartitionCopy
 
@@ -16,11 +16,13 @@ log = logging.getLogger(__name__)
 
 
 class Reach:
-    """Of one link. While a cluster is away, all its partitions wait, with the cause in sight."""
+    """Of one link. While a cluster is away, all its partitions wait, with the cause in sight. An epoch that
+    ended while a cluster was asked has learned nothing of it: `interrupted`, and no partition's state."""
 
     def __init__(self, flow: str, copies: Collection[PartitionCopy]) -> None:
         self._flow = flow
         self._copies = copies
+        self.interrupted = False
         self._pauses: dict[ClusterClient, tuple[float, Backoff]] = {}
 
     def __call__(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
@@ -31,6 +33,10 @@ class Reach:
         try:
             action()
             self._pauses.pop(cluster, None)
+        except Interrupted as e:
+            self.interrupted = True
+            self._pauses[cluster] = (time.monotonic() + backoff.next(), backoff)
+            log.info("flow %s: %s", self._flow, e)
         except ClientError as e:
             delay = self.pause(cluster, backoff, str(e))
             log.warning("flow %s: %s; trying again in %.1f s", self._flow, e, delay)

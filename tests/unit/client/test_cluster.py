@@ -10,7 +10,7 @@ import pytest
 
 from heliograph.client import cluster as cluster_module
 from heliograph.client.cluster import ClusterClient
-from heliograph.errors import ConnectionLost
+from heliograph.errors import ConnectionLost, Interrupted, Unreachable
 from heliograph.model import ClusterConfig
 
 _ANSWER = SimpleNamespace(topics=[], brokers=[], controller_id=1, cluster_id="c")
@@ -26,6 +26,8 @@ class Line:
 
     def call_all(self, requests: Sequence[Any], *, stopped: Callable[[], bool]) -> list[Any]:
         self.waited.append(self.timeout)
+        if stopped():
+            raise Interrupted("stopped")
         if self.dead:
             raise ConnectionLost("no answer")
         for request in requests:
@@ -48,12 +50,15 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[Line]:
     return opened
 
 
+@pytest.fixture
+def client(lines: list[Line]) -> ClusterClient:
+    config = ClusterConfig(alias="a", bootstrap_servers=("localhost:1",))
+    return ClusterClient(config, client_id="test")
+
+
 def test_an_old_connection_that_is_silent_is_left_for_a_new_one_which_has_all_its_time(
-    lines: list[Line],
+    lines: list[Line], client: ClusterClient
 ) -> None:
-    client = ClusterClient(
-        ClusterConfig(alias="a", bootstrap_servers=("localhost:1",)), client_id="test"
-    )
     client.refresh()
     lines[0].dead = True
 
@@ -61,3 +66,22 @@ def test_an_old_connection_that_is_silent_is_left_for_a_new_one_which_has_all_it
 
     assert lines[0].waited == [30.0, 5.0]
     assert lines[1].waited == [30.0]
+
+
+def test_a_stop_is_no_word_on_the_cluster(client: ClusterClient) -> None:
+    client.stopped = lambda: True
+
+    with pytest.raises(Interrupted, match=r"^stopped$"):
+        client.refresh()
+
+
+def test_a_stop_hides_no_failure_before_it(
+    lines: list[Line], client: ClusterClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.refresh()
+    broken = lines[0]
+    broken.dead = True
+    monkeypatch.setattr(client, "stopped", lambda: len(lines) > 1)
+
+    with pytest.raises(Unreachable, match=r"^cluster 'a': no broker answers \(no answer\)$"):
+        client.refresh()
