@@ -1,4 +1,8 @@
-"""Topics and records on real clusters, written with confluent-kafka: batches, codecs, transactions."""
+"""Topics and records on real clusters, written with confluent-kafka: batches, codecs, transactions.
+
+A controller answers before brokers have heard of what it did. Of a topic that is made here, one has; of
+settings, `wait_for_config` makes sure.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,7 @@ from confluent_kafka.admin import (
     NewTopic,
     ResourceType,
 )
+from waiting import eventually
 
 from heliograph.embedded import Cluster
 
@@ -99,6 +104,10 @@ def create_topics(
         for topic, count in partitions.items()
     ]
     _finish(cluster, lambda client: client.create_topics(new, operation_timeout=_SECONDS))
+    eventually(
+        lambda: admin(cluster).list_topics(timeout=_SECONDS).topics.keys(),
+        lambda known: partitions.keys() <= known,
+    )
 
 
 def add_partitions(cluster: Cluster, topic: str, total: int) -> None:
@@ -113,12 +122,19 @@ def delete_topic(cluster: Cluster, topic: str) -> None:
 
 def set_topic_config(cluster: Cluster, topic: str, key: str, value: str) -> None:
     entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    _finish(cluster, lambda client: client.incremental_alter_configs([resource]))
+    _alter(cluster, topic, entry)
 
 
 def unset_topic_config(cluster: Cluster, topic: str, key: str) -> None:
-    entry = ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE)
+    _alter(cluster, topic, ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE))
+
+
+def wait_for_config(cluster: Cluster, topic: str, settings: Mapping[str, str]) -> None:
+    """Until these, and no others, are set on the topic, for a broker too."""
+    eventually(lambda: topic_config(cluster, topic), lambda found: found == settings)
+
+
+def _alter(cluster: Cluster, topic: str, entry: ConfigEntry) -> None:
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     _finish(cluster, lambda client: client.incremental_alter_configs([resource]))
 

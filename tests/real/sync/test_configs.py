@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sides import Sides
-from writing import set_topic_config, topic_config, unset_topic_config
+from writing import set_topic_config, unset_topic_config, wait_for_config
 
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.configs import ConfigChange
@@ -26,6 +26,8 @@ def test_settings_follow_the_source_and_defaults_are_the_targets(sides: Sides) -
     set_topic_config(sides.target_cluster, remote, "retention.bytes", "2000")
     set_topic_config(sides.target_cluster, remote, "delete.retention.ms", "2")
     set_topic_config(sides.target_cluster, remote, "segment.bytes", "2000000")
+    own = {"retention.bytes": "2000", "delete.retention.ms": "2", "segment.bytes": "2000000"}
+    wait_for_config(sides.target_cluster, remote, own)
 
     first = sync(sides, flow, topic)
 
@@ -35,15 +37,14 @@ def test_settings_follow_the_source_and_defaults_are_the_targets(sides: Sides) -
         },
         problems={},
     )
-    assert topic_config(sides.target_cluster, remote) == {
-        "retention.bytes": "1000",
-        "delete.retention.ms": "2",
-    }
+    synced = {"retention.bytes": "1000", "delete.retention.ms": "2"}
+    wait_for_config(sides.target_cluster, remote, synced)
     assert sync(sides, flow, topic) == ConfigChanges(applied={}, problems={})
 
     unset_topic_config(sides.source_cluster, topic, "retention.bytes")
+    wait_for_config(sides.source_cluster, topic, {"delete.retention.ms": "1"})
     assert sync(sides, flow, topic).applied == {remote: [ConfigChange("retention.bytes", None)]}
-    assert topic_config(sides.target_cluster, remote) == {"delete.retention.ms": "2"}
+    wait_for_config(sides.target_cluster, remote, {"delete.retention.ms": "2"})
 
 
 def test_the_sources_defaults_are_set_where_that_is_asked_for(sides: Sides) -> None:
@@ -54,13 +55,16 @@ def test_the_sources_defaults_are_set_where_that_is_asked_for(sides: Sides) -> N
     sync_topics(flow, flow.topic_filter(), sides.source, sides.target)
     set_topic_config(sides.target_cluster, remote, "retention.bytes", "2000")
     set_topic_config(sides.target_cluster, remote, "delete.retention.ms", "2")
+    own = {"retention.bytes": "2000", "delete.retention.ms": "2"}
+    wait_for_config(sides.target_cluster, remote, own)
 
     changes = sync(sides, flow, topic)
 
     assert changes == ConfigChanges(
         applied={remote: [ConfigChange("retention.bytes", "-1")]}, problems={}
     )
-    assert topic_config(sides.target_cluster, remote)["delete.retention.ms"] == "2"
+    synced = {"retention.bytes": "-1", "delete.retention.ms": "2"}
+    wait_for_config(sides.target_cluster, remote, synced)
     assert sync(sides, flow, topic).applied == {}
 
 
@@ -68,6 +72,7 @@ def test_a_topic_that_is_gone_is_no_problem_and_the_others_are_synced(sides: Sid
     flow, topic = sides.flow(), sides.topic("orders")
     sync_topics(flow, flow.topic_filter(), sides.source, sides.target)
     set_topic_config(sides.source_cluster, topic, "retention.bytes", "1000")
+    wait_for_config(sides.source_cluster, topic, {"retention.bytes": "1000"})
 
     changes = sync(sides, flow, topic, "gone")
 
