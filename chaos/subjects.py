@@ -94,7 +94,7 @@ class Subject:
         file = self.folder / "mm2.properties"
         file.write_text(render_properties(self.properties()))
         if self.system is System.MM2:
-            return mirror_maker_command(file, log=self.folder / "mm2.log", heap="512m")
+            return mirror_maker_command(file, log=self.folder / "mm2.log")
         command = [sys.executable, "-m", "heliograph", "run", str(file)]
         return command if self.master is None else [*command, "--master", self.master]
 
