@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from chaos.faults import FAULTS
 from chaos.results import Row, misses
@@ -25,8 +26,7 @@ _COLUMNS = {
     "commit": "commit",
 }
 _TEXT_COLUMNS = 3
-#: What a rival's rows are compared in, beside ours.
-_COMPARED = ("strikes", "lost", "doubled", "longest_pause_s", "exits")
+_NAMES = {System.HELIOGRAPH: "Heliograph", System.MM2: "MM2"}
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -52,18 +52,51 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def side_by_side(rows: Sequence[Row]) -> str:
-    """A line per fault and mode with all systems in it; empty where only one was tried."""
+    """A line per fault, with all modes and systems in it, as README.md shows it; empty where only one system
+    was tried."""
     systems = [each for each in System if any(row["system"] == each for row in rows)]
     if len(systems) < 2:
         return ""
-    found = {(row["fault"], row["mode"], row["system"]): row for row in rows}
-    titles = [f"{system}: {_COLUMNS[name]}" for name in _COMPARED for system in systems]
-    lines = [["fault", "mode", *titles]]
-    for fault, mode in dict.fromkeys((row["fault"], row["mode"]) for row in rows):
-        own = [found.get((fault, mode, system), {}) for system in systems]
-        cells = [_text(row.get(name, "")) for name in _COMPARED for row in own]
-        lines.append([fault, mode, *cells])
-    return _markdown(lines, text_columns=2)
+    first, *others = _COMPARED
+    lines = [["fault"]]
+    for system in systems:
+        lines[0] += [f"{_NAMES[system]}: {first}", *others]
+    for fault in dict.fromkeys(row["fault"] for row in rows):
+        of_fault = [row for row in rows if row["fault"] == fault]
+        per_system = [[row for row in of_fault if row["system"] == each] for each in systems]
+        lines.append([fault, *(show(own) for own in per_system for show in _COMPARED.values())])
+    return _markdown(lines, text_columns=1)
+
+
+def _common(modes: Sequence[Row], name: str) -> str:
+    """What the modes have in common: they are struck together."""
+    return " / ".join(dict.fromkeys(_text(row[name]) for row in modes))
+
+
+def _each(modes: Sequence[Row], name: str) -> str:
+    return " / ".join(_text(row[name]) for row in modes)
+
+
+def _lost(modes: Sequence[Row]) -> str:
+    """What is not there yet is no loss; a mirror that has stopped is not called lossless either."""
+    return " / ".join(
+        _text(row["lost"]) if row["caught_up"] else f"stuck, {_text(row['lost'])} behind"
+        for row in modes
+    )
+
+
+def _longest_pause(modes: Sequence[Row]) -> str:
+    return " / ".join(f"{row['longest_pause_s']:.0f} s" for row in modes)
+
+
+#: What a rival's rows are compared in, beside ours: the modes in the order of the rows.
+_COMPARED: dict[str, Callable[[Sequence[Row]], str]] = {
+    "times": partial(_common, name="strikes"),
+    "records": partial(_common, name="records"),
+    "lost": _lost,
+    "doubled": partial(_each, name="doubled"),
+    "longest pause": _longest_pause,
+}
 
 
 def _markdown(lines: Sequence[Sequence[str]], text_columns: int) -> str:
