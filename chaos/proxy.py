@@ -4,7 +4,7 @@
 
 One gate per broker. Writers and the oracle do not come this way.
 
-    cut        all connections are closed, new ones refused
+    cut        all connections are closed, with what is on its way in them, and new ones refused
     reset      all connections end with an RST; new ones are welcome
     stall      connections are accepted and bytes are held, then released in order
     delay      every byte comes later, in order; the bandwidth stays
@@ -142,24 +142,27 @@ class Gate:
             await asyncio.sleep(0)
             server.close()
         for link in list(self._links):
-            link.close()
+            link.abort()
 
     async def _reset(self) -> None:
         for link in list(self._links):
             link.reset()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.upstream is None:
-            writer.transport.abort()
-            return
+        # Only `Proxy.close` cancels it; Python 3.11 would print a traceback for each that ends so.
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._serve(reader, writer)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            broker = await asyncio.open_connection(HOST, self.upstream)
-        except OSError:  # the broker is down; the client notices it as it would without us
+            broker = await self._upstream()
+        except BaseException:  # cancelled, for one: nobody else knows of it
             writer.transport.abort()
-            return
-        if self._server is None:  # cut meanwhile
-            for each in (writer, broker[1]):
-                each.transport.abort()
+            raise
+        if broker is None or self._server is None:  # it is down; or we were cut meanwhile
+            for each in (writer, broker and broker[1]):
+                if each is not None:
+                    each.transport.abort()
             return
         link = _Link(self, (reader, writer), broker)
         self._links.add(link)
@@ -168,6 +171,15 @@ class Gate:
         finally:
             self._links.discard(link)
             link.close()
+
+    async def _upstream(self) -> _Stream | None:
+        """None if the broker is down; the client notices it as it would without us."""
+        if self.upstream is None:
+            return None
+        try:
+            return await asyncio.open_connection(HOST, self.upstream)
+        except OSError:
+            return None
 
 
 _Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -203,6 +215,11 @@ class _Link:
     def close(self) -> None:
         for _, writer in (self._client, self._broker):
             writer.close()
+
+    def abort(self) -> None:
+        """As `close`, but for bytes that nobody has taken yet: they are lost."""
+        for _, writer in (self._client, self._broker):
+            writer.transport.abort()
 
     def reset(self) -> None:
         for _, writer in (self._client, self._broker):

@@ -143,3 +143,27 @@ def test_a_connection_in_the_very_moment_of_a_cut_ends_with_it(echo: int) -> Non
     finally:
         proxy.close()
     gc.collect()
+
+
+def test_a_connection_that_has_not_reached_its_broker_ends_with_the_proxy() -> None:
+    """As when a busy broker's queue is full."""
+    with contextlib.ExitStack() as sockets:
+        busy = sockets.enter_context(socket.create_server((HOST, 0), backlog=0))
+        for _ in range(4):  # nobody accepts them
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(busy.getsockname())
+        proxy = Proxy()
+        (gate,) = proxy.add_gates(1)
+        gate.upstream = busy.getsockname()[1]
+        client = sockets.enter_context(socket.create_connection((HOST, gate.port), 5))
+        client.sendall(b"hello")
+        client.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            client.recv(100)
+
+        proxy.close()
+
+        with contextlib.suppress(ConnectionResetError):
+            assert client.recv(100) == b""
+    gc.collect()
