@@ -129,9 +129,12 @@ def unset_topic_config(cluster: Cluster, topic: str, key: str) -> None:
     _alter(cluster, topic, ConfigEntry(key, None, incremental_operation=AlterConfigOpType.DELETE))
 
 
-def wait_for_config(cluster: Cluster, topic: str, settings: Mapping[str, str]) -> None:
-    """Until these, and no others, are set on the topic, for a broker too."""
-    eventually(lambda: topic_config(cluster, topic), lambda found: found == settings)
+def wait_for_config(cluster: Cluster, topic: str, settings: Mapping[str, str | None]) -> None:
+    """Until a broker, too, finds these set on the topic itself; None: not set there."""
+    eventually(
+        lambda: topic_config(cluster, topic),
+        lambda found: all(found.get(name) == value for name, value in settings.items()),
+    )
 
 
 def _alter(cluster: Cluster, topic: str, entry: ConfigEntry) -> None:

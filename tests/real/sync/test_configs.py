@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from sides import Sides
-from writing import set_topic_config, unset_topic_config, wait_for_config
+from writing import set_topic_config, topic_config, unset_topic_config, wait_for_config
 
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.configs import ConfigChange
@@ -37,14 +37,20 @@ def test_settings_follow_the_source_and_defaults_are_the_targets(sides: Sides) -
         },
         problems={},
     )
-    synced = {"retention.bytes": "1000", "delete.retention.ms": "2"}
-    wait_for_config(sides.target_cluster, remote, synced)
+    wait_for_config(
+        sides.target_cluster, remote, {"retention.bytes": "1000", "segment.bytes": None}
+    )
+    assert topic_config(sides.target_cluster, remote) == {
+        "retention.bytes": "1000",
+        "delete.retention.ms": "2",
+    }
     assert sync(sides, flow, topic) == ConfigChanges(applied={}, problems={})
 
     unset_topic_config(sides.source_cluster, topic, "retention.bytes")
-    wait_for_config(sides.source_cluster, topic, {"delete.retention.ms": "1"})
+    wait_for_config(sides.source_cluster, topic, {"retention.bytes": None})
     assert sync(sides, flow, topic).applied == {remote: [ConfigChange("retention.bytes", None)]}
-    wait_for_config(sides.target_cluster, remote, {"delete.retention.ms": "2"})
+    wait_for_config(sides.target_cluster, remote, {"retention.bytes": None})
+    assert topic_config(sides.target_cluster, remote) == {"delete.retention.ms": "2"}
 
 
 def test_the_sources_defaults_are_set_where_that_is_asked_for(sides: Sides) -> None:
