@@ -17,20 +17,19 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from heliograph.client.backoff import Backoff
 from heliograph.client.channel import ChannelServer
-from heliograph.client.shipping import Shipment, carries_secrets
-from heliograph.config.mirror_config import FlowSetup, MirrorConfig
+from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
-from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt
 from heliograph.pipeline.copy import Copy
 from heliograph.pipeline.query import CopyQuery, QueryFailed, SparkLost
 from heliograph.pipeline.sealing import new_key
 from heliograph.pipeline.session import ClusterSpark, LocalSpark
-from heliograph.plan.epoch import gain, plan_epoch
+from heliograph.plan.epoch import plan_epoch
 from heliograph.service.crew import Crew
 from heliograph.service.fencing import task_producers
 from heliograph.service.flow import ObservedFlow
@@ -38,6 +37,8 @@ from heliograph.service.jobs import WorkGroup, work_groups
 from heliograph.service.problems import Problems
 from heliograph.service.progress import Progress
 from heliograph.service.restarts import Restarts
+from heliograph.service.task_setups import TaskSetups
+from heliograph.service.weighing import Weighing
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +49,6 @@ _STOP_SECONDS = 3.5
 #: Nothing to copy for so long: time to start the tasks' workers.
 _WARM_SECONDS = 2.0
 _RESTARTS_ONCE = 3
-#: A change of epoch stops the copy for a fraction of a second: it must bring something, and often enough
-#: is every minute.
-_WEIGHING_SECONDS = 60.0
-_HEAVY_BYTES_PER_SECOND = 10e6
-_WORTHWHILE_GAIN = 0.25
-_FILES_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +107,8 @@ class Mirror:
         self._warm_at = math.inf
         self._query: CopyQuery | None = None
         self._running: list[list[Lease]] = []
-        self._weighed: dict[str, dict[TopicPartition, int]] = {}
-        self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
-        self._shipment = Shipment()
-        self._next_look_at_files = 0.0
-        self._said = False  # that secrets travel in the clear
+        self._weighing = Weighing(progress)
+        self._setups = TaskSetups(spark)
 
     def run(self) -> Outcome:
         try:
@@ -212,31 +204,6 @@ class Mirror:
             self._query = None
             query.stop()
 
-    def _setups(self, flows: list[ObservedFlow]) -> list[FlowSetup]:
-        """What keys and certificates are in files, tasks get as they are now."""
-        self._shipment.begin()
-        pack = self._shipment.pack
-        return [
-            replace(
-                setup,
-                source=pack(setup.source),
-                target=pack(setup.target),
-                offsets=pack(setup.offsets),
-            )
-            for setup in self._told_of_secrets(self.crew.setups(flows))
-        ]
-
-    def _told_of_secrets(self, setups: list[FlowSetup]) -> list[FlowSetup]:
-        clusters = [cluster for each in setups for cluster in (each.source, each.target)]
-        if not self._said and not self._spark.encrypts and any(map(carries_secrets, clusters)):
-            self._said = True
-            log.warning(
-                "Spark does not encrypt what it sends to its executors, and passwords and keys of the "
-                "clusters are among it: set spark.authenticate and spark.network.crypto.enabled, or trust "
-                "that network (docs/security.md)"
-            )
-        return setups
-
     def _session(self) -> Any:
         try:
             return self._spark.session()
@@ -267,7 +234,8 @@ class Mirror:
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
         self._running = tasks
         assert self._query is not None
-        self._query.add(self._epoch, tasks, self._setups(flows), self._producers(tasks))
+        setups = self._setups.pack(self.crew.setups(flows))
+        self._query.add(self._epoch, tasks, setups, self._producers(tasks))
         return True
 
     def _warm_up(self) -> None:
@@ -338,6 +306,20 @@ class Mirror:
         self._channel.end_epoch(self._epoch)
 
     def _look_for_change(self) -> None:
+        self._look_at_flows()
+        if self._idle:
+            self._give_up_if_hopeless()
+            if not self._begin_epoch() and time.monotonic() > self._warm_at:
+                self._warm_up()
+        elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
+            self._end_epoch("its time is up")
+        if why := self._weighing.look(self._leased, self._running):
+            self._end_epoch(why)
+        if self._setups.outdated():
+            self._end_epoch("a file with keys or certificates has changed")
+
+    def _look_at_flows(self) -> None:
+        """Those that have changed, have come or are to go."""
         flows, leaving = self.crew.flows, self.crew.leaving
         for flow in flows:
             if change := flow.take_change():
@@ -350,22 +332,6 @@ class Mirror:
         self._drop_lost([*flows, *leaving])
         if any(flow.observed and flow not in self._leased for flow in flows):
             self._end_epoch("a flow has come back to this service")
-        if self._idle:
-            self._give_up_if_hopeless()
-            if not self._begin_epoch() and time.monotonic() > self._warm_at:
-                self._warm_up()
-        elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
-            self._end_epoch("its time is up")
-        if time.monotonic() > self._next_weighing:
-            self._weigh()
-        self._look_at_files()
-
-    def _look_at_files(self) -> None:
-        """New keys and certificates reach the tasks with another epoch; running ones have the old."""
-        if time.monotonic() > self._next_look_at_files:
-            self._next_look_at_files = time.monotonic() + _FILES_SECONDS
-            if self._shipment.stale():
-                self._end_epoch("a file with keys or certificates has changed")
 
     def _drop_lost(self, led: list[ObservedFlow]) -> None:
         """Flows that another service may run now end at once, without a pause for the others."""
@@ -381,21 +347,6 @@ class Mirror:
             self._dropped.append(flow)
         if lost and not self._leased:
             self._end_epoch("no flow is left to this service")
-
-    def _weigh(self) -> None:
-        """Measure the load of every partition; end the epoch if a better balance is worth a pause."""
-        self._next_weighing = time.monotonic() + _WEIGHING_SECONDS
-        heaviest = 0.0
-        for flow in self._leased:
-            now = self._progress.bytes_by_partition(flow.config.name)
-            before = self._weighed.get(flow.config.name, {})
-            loads = {p: float(size - before.get(p, 0)) for p, size in now.items()}
-            self._weighed[flow.config.name] = now
-            flow.weigh(loads)
-            heaviest = max(heaviest, sum(loads.values()))
-        won = gain([flow.view() for flow in self._leased], self._running)
-        if heaviest / _WEIGHING_SECONDS > _HEAVY_BYTES_PER_SECOND and won > _WORTHWHILE_GAIN:
-            self._end_epoch(f"a better balance takes {won:.0%} off the busiest task")
 
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
