@@ -9,9 +9,18 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 from waiting import eventually
 
+from heliograph.embedded.jars import kafka_jars
+
 _DEMO = [sys.executable, "-m", "heliograph", "demo"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _jars() -> None:
+    """What is fetched once per machine is not the demo's time: from nothing it takes two minutes."""
+    kafka_jars()
 
 
 def test_a_demo_of_a_known_set_compares_both_sides_and_ends_well() -> None:
