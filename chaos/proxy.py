@@ -159,12 +159,13 @@ class Gate:
         except BaseException:  # cancelled, for one: nobody else knows of it
             writer.transport.abort()
             raise
-        if broker is None or self._server is None:  # it is down; or we were cut meanwhile
-            for each in (writer, broker and broker[1]):
-                if each is not None:
-                    each.transport.abort()
+        if broker is None:
+            writer.transport.abort()
             return
         link = _Link(self, (reader, writer), broker)
+        if self._server is None:  # cut meanwhile
+            link.abort()
+            return
         self._links.add(link)
         try:
             await link.run()
@@ -227,7 +228,7 @@ class _Link:
             if found is not None:
                 with contextlib.suppress(OSError):
                     found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RST_ON_CLOSE)
-            writer.transport.abort()
+        self.abort()
 
     async def _carry(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from chaos.errors import ChaosError
+from chaos.subjects import runs
 from heliograph.embedded.keeper import KeptProcess
 from heliograph.pipeline.jvm import spark_home
 
@@ -63,10 +64,16 @@ class SparkCluster:
         self._processes.clear()
 
     def executors(self) -> list[psutil.Process]:
-        children = [
-            child for process in self._processes for child in psutil.Process(process.pid).children()
-        ]
-        return [child for child in children if _is_executor(child)]
+        """Beside them a worker may have a zombie, for good: the bash that `spark-class` reads java's command
+        line from may end after the script has become that java, which knows of no such child."""
+        found = []
+        for process in self._processes:
+            try:
+                children = psutil.Process(process.pid).children()
+            except psutil.NoSuchProcess:
+                continue
+            found += [child for child in children if runs(child, _EXECUTOR)]
+        return found
 
     def _run(self, what: str, *options: str, name: str | None = None) -> None:
         main = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
@@ -84,15 +91,6 @@ class SparkCluster:
                 return found[1]
             time.sleep(0.1)
         raise ChaosError(f"Spark's {name} did not start: {log.read_text(errors='replace')[-500:]}")
-
-
-def _is_executor(process: psutil.Process) -> bool:
-    try:
-        return _EXECUTOR in process.cmdline()
-    except psutil.NoSuchProcess:
-        # Gone; or a zombie for good: the bash that `spark-class` reads java's command line from may end
-        # after the script has become that java, which knows of no such child.
-        return False
 
 
 def _host() -> str:

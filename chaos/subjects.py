@@ -167,8 +167,13 @@ class Service:
 
 
 def is_daemon(process: psutil.Process | None) -> bool:
+    return process is not None and runs(process, "pyspark.daemon")
+
+
+def runs(process: psutil.Process, word: str) -> bool:
+    """Whether its command line has this word; what is gone, or a zombie, has none."""
     try:
-        return process is not None and "pyspark.daemon" in process.cmdline()
+        return word in process.cmdline()
     except psutil.NoSuchProcess:
         return False
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mm2_files import BASE, Reader
 
 from heliograph.config.mirror_config import FlowSetup
-from heliograph.config.mm2_properties import load
 from heliograph.service import task_setups as module
 from heliograph.service.task_setups import TaskSetups
 
@@ -17,24 +17,16 @@ _JAAS = (
     'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p";'
 )
 _LOGIN = {
-    "a.security.protocol": "SASL_PLAINTEXT",
-    "a.sasl.mechanism": "PLAIN",
-    "a.sasl.jaas.config": _JAAS,
+    "us.security.protocol": "SASL_PLAINTEXT",
+    "us.sasl.mechanism": "PLAIN",
+    "us.sasl.jaas.config": _JAAS,
 }
 
 
 def setup_of(folder: Path, properties: dict[str, str]) -> FlowSetup:
-    path = folder / "mm2.properties"
-    usual = {
-        "clusters": "a, b",
-        "a.bootstrap.servers": "a:9092",
-        "b.bootstrap.servers": "b:9092",
-        "a->b.enabled": "true",
-    }
-    path.write_text("".join(f"{k} = {v}\n" for k, v in (usual | properties).items()))
-    config = load(path)
-    source, target = sorted(config.clusters, key=lambda cluster: cluster.alias)
-    return FlowSetup(flow=config.flow("a->b"), source=source, target=target, offsets=target)
+    config = Reader(folder)(BASE + "".join(f"{k} = {v}\n" for k, v in properties.items()))
+    source, target = (config.cluster(alias) for alias in ("us", "eu"))
+    return FlowSetup(flow=config.flow("us->eu"), source=source, target=target, offsets=target)
 
 
 def spark(*, encrypts: bool) -> Any:
@@ -70,9 +62,9 @@ def test_a_file_that_has_changed_outdates_the_setups_and_is_looked_at_every_few_
     store = tmp_path / "ca.pem"
     store.write_text("one")
     trust = {
-        "a.security.protocol": "SSL",
-        "a.ssl.truststore.type": "PEM",
-        "a.ssl.truststore.location": str(store),
+        "us.security.protocol": "SSL",
+        "us.ssl.truststore.type": "PEM",
+        "us.ssl.truststore.location": str(store),
     }
     setups = TaskSetups(spark(encrypts=True))
     setups.pack([setup_of(tmp_path, trust)])

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mm2_files import BASE, Reader
 
-from heliograph.config.mm2_properties import load
 from heliograph.model import TopicPartition
 from heliograph.plan.epoch import FlowView, plan_epoch
 from heliograph.service import weighing as module
@@ -22,12 +22,7 @@ class Flow:
     """Four partitions, over two tasks; `copied` is what each has copied in all, in bytes."""
 
     def __init__(self, folder: Path) -> None:
-        path = folder / "mm2.properties"
-        path.write_text(
-            "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\n"
-            "a->b.enabled = true\ntasks.max = 2\n"
-        )
-        self.config = load(path).flow("a->b")
+        self.config = Reader(folder)(BASE + "tasks.max = 2\n").flow("us->eu")
         self.loads: Mapping[TopicPartition, float] = {}
         self.copied = {TopicPartition("orders", number): 0 for number in range(4)}
         self.tasks = plan_epoch([self.view()], 2)
