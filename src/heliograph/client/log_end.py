@@ -13,7 +13,7 @@ from typing import NamedTuple
 from heliograph.client.admin import LATEST, available_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.errors import CorruptRecords
+from heliograph.errors import CorruptRecords, Interrupted
 from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import LastBatch
 from heliograph.records.batch import (
@@ -90,6 +90,11 @@ class _Scan:
             fetcher.fetch_all(_PATIENCE_SECONDS, self.cluster.stopped)
         finally:
             self.left = late | self.left
+        if self.left and self.cluster.stopped():
+            first = min(self.left)
+            raise Interrupted(
+                f"{self.cluster.config.alias}: {first}: stopped while its end was read"
+            )
 
     def _on_records(self, answer: FetchedPartition) -> None:
         key = TopicPartition(answer.topic, answer.partition)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from heliograph.client.admin import EARLIEST, LATEST, list_offsets
 from heliograph.client.cluster import ClusterClient
 from heliograph.client.fetcher import Fetcher
-from heliograph.errors import BrokerError, ConnectionLost
+from heliograph.errors import BrokerError, ConnectionLost, Interrupted
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.decode import Record, decode
 from heliograph.records.select import select
@@ -91,10 +91,10 @@ def read_between(
     if reading.refusal is not None:
         raise reading.refusal
     if not done:
-        raise ConnectionLost(
-            f"{cluster.config.alias}: {min(fetcher.positions)} could not be read to its end"
-            + (": stopped" if cluster.stopped() else f" in {patience:g} s")
-        )
+        first = f"{cluster.config.alias}: {min(fetcher.positions)}"
+        if cluster.stopped():
+            raise Interrupted(f"{first}: stopped while it was read")
+        raise ConnectionLost(f"{first} could not be read to its end in {patience:g} s")
 
 
 class _Reading:

@@ -8,6 +8,7 @@ from java_batches import BATCHES
 from scripted import ScriptedCluster
 
 from heliograph.client.log_end import Wanted, _Scan
+from heliograph.errors import Interrupted
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.plan.resume import LastBatch
 from heliograph.wire.fetch import FetchedPartition
@@ -48,3 +49,12 @@ def test_a_damaged_batch_says_nothing_and_is_told_of(records: bytes) -> None:
 
     assert scan.last == scan.left == {}
     assert str(TP) in scan.unreadable[TP]
+
+
+def test_a_stop_is_no_partitions_delay(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = ScriptedCluster({})
+    monkeypatch.setattr(cluster, "stopped", lambda: True)
+    scan = _Scan(cluster, {TP: Wanted(OURS, -1)}, {TP: 77})
+
+    with pytest.raises(Interrupted, match=r"us\.orders-0: stopped while its end was read"):
+        scan.run({TP: 76})
