@@ -141,6 +141,8 @@ class ClusterClient:
         if not requests:
             return []
         failures: list[ClientError] = []
+        if self._control is not None and not self._control.is_trusted:
+            self._hang_up()
         if self._control is not None:
             try:
                 self._control.timeout = min(self.timeout, doubt_after)
@@ -185,8 +187,12 @@ class ClusterClient:
             raise
 
     def connection(self, node: int) -> Connection:
-        """The connection to a broker, opened when first needed and kept."""
+        """The connection to a broker, opened when first needed and kept while it is trusted."""
         connection = self._connections.get(node)
+        if connection is not None and not connection.is_trusted:
+            log.info("cluster %s: broker %d: connecting anew", self.config.alias, node)
+            self.disconnect(node)
+            connection = None
         if connection is None:
             if node not in self.metadata.nodes:
                 raise Unreachable(f"{self.config.alias}: broker {node} is not in the metadata")

@@ -24,6 +24,7 @@ from heliograph.client.access import Access
 from heliograph.client.held_memory import Body
 from heliograph.client.login import Login
 from heliograph.client.poller import wait
+from heliograph.client.silence import SILENCE
 from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
@@ -49,6 +50,7 @@ _UNSUPPORTED_VERSION = 35
 
 class _Expected(NamedTuple):
     correlation_id: int
+    asked: float
     deadline: float
     on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
     asked_bytes: int
@@ -88,6 +90,7 @@ class Connection:
         self._login_due = float("inf")
         self._held: list[_Request] = []  # until it is done
         self._answers = 0
+        self._heard = time.monotonic()
         self.client_id = client_id
         self.timeout = timeout
         self.versions: messages.Versions = {}
@@ -184,6 +187,11 @@ class Connection:
         return len(self._expected) + len(self._held)
 
     @property
+    def is_trusted(self) -> bool:
+        """Whether it may be given more: not if it is at rest, and another fell silent since it was heard."""
+        return bool(self.in_flight) or not SILENCE.covers(self._heard)
+
+    @property
     def wants_write(self) -> bool:
         return bool(self._outgoing) or self._transport.wants_write
 
@@ -213,6 +221,8 @@ class Connection:
                     self._filled = 0
                     self._advance()
         if self._expected and self._expected[0].deadline < time.monotonic():
+            if self.versions:  # who does not even greet has never been heard
+                SILENCE.note(self._expected[0].asked)
             raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
 
     def close(self) -> None:
@@ -240,6 +250,7 @@ class Connection:
                 f"one to {correlation_id}"
             )
         self._answers += 1
+        self._heard = time.monotonic()
         if expected.on_answer is not None:
             expected.on_answer(body)
 
@@ -282,10 +293,12 @@ class Connection:
         self._send_now(request)
 
     def _send_now(self, request: _Request, *, is_login: bool = False) -> None:
+        now = time.monotonic()
         self._expected.append(
             _Expected(
                 request.correlation_id,
-                time.monotonic() + self.timeout + request.broker_waits,
+                now,
+                now + self.timeout + request.broker_waits,
                 request.on_answer,
                 request.asked_bytes,
                 is_login,

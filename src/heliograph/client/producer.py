@@ -35,7 +35,7 @@ from heliograph.client.connection import Connection
 from heliograph.client.lanes import Lane, Outgoing
 from heliograph.client.repeats import Repeats
 from heliograph.client.transactions import FENCING, Transaction, fenced
-from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse, NoAnswer
+from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
 from heliograph.wire import messages, produce
@@ -268,12 +268,15 @@ class Producer:
             self._schedule(lane)
 
     def _pipe(self, node: int) -> _Pipe:
-        if node not in self._pipes:
-            connection = self.cluster.connection(node)
+        pipe = self._pipes.get(node)
+        if pipe is not None and pipe.requests:
+            return pipe
+        connection = self.cluster.connection(node)
+        if pipe is None or pipe.connection is not connection:
             wanted = range(self._version, self._version + 1)
             messages.pick_version("Produce", produce.API_KEY, wanted, connection.versions)
-            self._pipes[node] = _Pipe(connection)
-        return self._pipes[node]
+            pipe = self._pipes[node] = _Pipe(connection)
+        return pipe
 
     def _send(self, node: int, pipe: _Pipe) -> None:
         taken = self._take(self._ready[node])
@@ -431,15 +434,6 @@ class Producer:
         for lane in self._ready.pop(node, ()):
             lane.scheduled = False
             self._retry(lane, error)
-        if isinstance(error, NoAnswer):
-            self._leave_idle()
-
-    def _leave_idle(self) -> None:
-        """What silenced one connection may have silenced others: those that nothing is under way on would
-        be found out one after the other, each when it is next needed."""
-        for node in [node for node, pipe in self._pipes.items() if not pipe.requests]:
-            del self._pipes[node]
-            self.cluster.disconnect(node)
 
     # ── trying again ─────────────────────────────────────────────────────────────────────────
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from heliograph.client import cluster as cluster_module
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.cluster import ClusterClient, Metadata
 from heliograph.errors import ConnectionLost, Interrupted, Unreachable
 from heliograph.model import ClusterConfig
 
@@ -22,6 +22,7 @@ class Line:
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         self.dead = False
+        self.is_trusted = True
         self.waited: list[float] = []
 
     def call_all(self, requests: Sequence[Any], *, stopped: Callable[[], bool]) -> list[Any]:
@@ -66,6 +67,20 @@ def test_an_old_connection_that_is_silent_is_left_for_a_new_one_which_has_all_it
 
     assert lines[0].waited == [30.0, 5.0]
     assert lines[1].waited == [30.0]
+
+
+def test_what_is_not_trusted_is_never_asked_again(lines: list[Line], client: ClusterClient) -> None:
+    client.refresh()
+    client.metadata = Metadata(nodes={1: ("b", 1)})
+    client.call(1, SimpleNamespace())
+    for line in lines:
+        line.is_trusted = False
+
+    client.refresh()
+    client.metadata = Metadata(nodes={1: ("b", 1)})
+    client.call(1, SimpleNamespace())
+
+    assert [line.waited for line in lines] == [[30.0]] * 4
 
 
 def test_a_stop_is_no_word_on_the_cluster(client: ClusterClient) -> None:

@@ -1,4 +1,5 @@
-"""The first words between a client and a broker, and what a length field of a broker may make us allocate."""
+"""The first words between a client and a broker, what a length field may make us allocate, and who is trusted
+after a silence."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from contextlib import contextmanager
 
 import pytest
 
+from heliograph.client import connection as connection_module
 from heliograph.client.connection import MAX_FRAME_BYTES, Connection
 from heliograph.client.poller import wait
-from heliograph.errors import BrokerError, ConnectionLost, NotKafka
+from heliograph.client.silence import Silence
+from heliograph.errors import BrokerError, ConnectionLost, NoAnswer, NotKafka
 
 MEBIBYTE = 1 << 20
 
@@ -74,6 +77,42 @@ def test_an_answer_of_the_size_that_was_asked_for_has_its_memory_at_once(
         talk.claim(7 * MEBIBYTE)
 
         assert talk.allocated == 7 * MEBIBYTE
+
+
+def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With half-open connections each would cost its time, one after the other."""
+    monkeypatch.setattr(connection_module, "SILENCE", Silence())
+    with (
+        talking(monkeypatch) as resting,
+        talking(monkeypatch) as working,
+        talking(monkeypatch) as silent,
+    ):
+        silent.connection.versions = {1: (0, 11)}
+        silent.connection.timeout = -1.0
+        silent.ask()
+        with talking(monkeypatch) as later:
+            working.ask()
+            assert all(each.connection.is_trusted for each in (resting, working, later))
+
+            with pytest.raises(NoAnswer):
+                silent.connection.pump()
+
+            trusted = [each.connection.is_trusted for each in (resting, working, later)]
+            assert trusted == [False, True, True]
+
+
+def test_who_does_not_greet_has_not_fallen_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection_module, "SILENCE", Silence())
+    with talking(monkeypatch) as resting, talking(monkeypatch) as stranger:
+        stranger.connection.timeout = -1.0
+        stranger.ask()
+
+        with pytest.raises(NoAnswer):
+            stranger.connection.pump()
+
+        assert resting.connection.is_trusted
 
 
 def test_an_answer_larger_than_asked_for_gets_memory_as_it_arrives(
