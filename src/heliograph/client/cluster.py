@@ -190,7 +190,11 @@ class ClusterClient:
         """The connection to a broker, opened when first needed and kept while it is trusted."""
         connection = self._connections.get(node)
         if connection is not None and not connection.is_trusted:
-            log.info("cluster %s: broker %d: connecting anew", self.config.alias, node)
+            log.info(
+                "cluster %s: broker %d: connecting anew; not heard since another connection fell silent",
+                self.config.alias,
+                node,
+            )
             self.disconnect(node)
             connection = None
         if connection is None:

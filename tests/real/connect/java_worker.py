@@ -67,15 +67,13 @@ def free_port() -> int:
 def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
     """As an operator would. Jetty and Connect each have a shutdown hook that stops the same server. Now and
     then they meet, and Connect waits for good, its connectors at work (Jetty 12.0.34: one stop in nine on
-    a busy machine). Only a kill ends that; what it has copied by then is in its offsets."""
+    a busy machine). Only a kill ends that, the caller's; what it has copied by then is in its offsets."""
     process.terminate()
     try:
         process.wait(_HUNG_SECONDS)
     except subprocess.TimeoutExpired:
         if _HUNG not in log.read_text():
             process.wait(_STOP_SECONDS - _HUNG_SECONDS)
-        process.kill()
-        process.wait()
 
 
 @contextmanager

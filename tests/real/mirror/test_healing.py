@@ -46,11 +46,11 @@ def test_killed_workers_are_replaced(flow: Flow) -> None:
     mirror, seconds = kill_under_load(flow, busy_workers)
 
     assert mirror.progress.restarts == 1
-    assert seconds < 20  # no time limit of 30 s has been waited for
+    assert seconds < 8
 
 
 def test_a_killed_jvm_is_replaced(flow: Flow) -> None:
     mirror, seconds = kill_under_load(flow, jvm)
 
     assert mirror.progress.restarts == 1
-    assert seconds < 60  # a JVM's start: 4 s alone, 25 s beside the other lane's clusters
+    assert seconds < 60  # most of it a JVM's start, while the other lane may start six brokers
