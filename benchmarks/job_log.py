@@ -1,6 +1,6 @@
 """How long recurring jobs take, as the systems' own logs tell it: `<job> took <N> ms`.
 
-MM2's line is `Scheduler`'s, Heliograph's that of `service/schedule.py`.
+MM2's line is `Scheduler`'s, Heliograph's that of `runtime/schedule.py`.
 """
 
 from __future__ import annotations

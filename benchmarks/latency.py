@@ -15,7 +15,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.running import Mark, Measures, Run, running
 from benchmarks.shapes import Shape
 from benchmarks.systems import Assignment, System
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 
 _SCRIPT = str(Path(__file__).with_name("latency_client.py"))
 _WARM_SECONDS = 20.0

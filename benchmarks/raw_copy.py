@@ -15,12 +15,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from heliograph.client.admin import LATEST, NewTopic, create_topics, list_offsets
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.admin.topics import LATEST, NewTopic, create_topics, list_offsets
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
-from heliograph.config.mm2_properties import load
+from heliograph.copy.loop import Link
 from heliograph.model import Lease, PartitionState, TopicPartition
-from heliograph.pipeline.link import Link
 
 _CLIENT_ID = "raw-copy"
 

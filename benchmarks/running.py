@@ -17,7 +17,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.loading import Loaded
 from benchmarks.process_tree import ProcessTree
 from benchmarks.systems import Assignment
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 
 Measures = dict[str, float | None]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.errors import ChaosError
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 
 _STOP_SECONDS = 180.0
 

@@ -22,7 +22,7 @@ from chaos.errors import ChaosError
 from chaos.soak_load import Ends, create
 from chaos.subjects import Mode, Service, Subject, System, is_daemon
 from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 
 _TOPIC = "soak-topic"
 _PARTITIONS = 4

@@ -11,8 +11,8 @@ import psutil
 
 from chaos.errors import ChaosError
 from chaos.subjects import runs
-from heliograph.embedded.keeper import KeptProcess
-from heliograph.pipeline.jvm import spark_home
+from heliograph.embedded.child_process import KeptProcess
+from heliograph.spark.jvm import spark_home
 
 _WORKERS = 2
 _START_SECONDS = 60.0

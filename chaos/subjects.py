@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import mirror_maker_command
 

@@ -31,4 +31,4 @@ if ! .venv/bin/pip install --disable-pip-version-check --require-hashes -r requi
 fi
 .venv/bin/pip install --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . >>"$log" 2>&1 ||
     fail "heliograph itself could not be installed; see $log"
-.venv/bin/python -m heliograph.pipeline.train
+.venv/bin/python -m heliograph.spark.train

@@ -13,8 +13,8 @@ import logging
 from collections.abc import Mapping
 from typing import NamedTuple, Self, overload
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_tail import LogTail
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_client_config
 from heliograph.errors import NotFound
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint

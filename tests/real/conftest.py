@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from grouping import client
-from handmade import HandMade
-from mirroring import TARGET, Flow, new_alias
 
 from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.pipeline.session import LocalSpark
+from heliograph.spark.session import LocalSpark
+from support.clusters.grouping import client
+from support.flows.handmade import HandMade
+from support.flows.mirroring import TARGET, Flow, new_alias
 
 HERE = Path(__file__).parent
 #: Records of tests are years old, and a broker would delete them 30 s after its start. Compaction looks

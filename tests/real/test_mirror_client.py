@@ -7,8 +7,6 @@ import io
 from pathlib import Path
 
 import pytest
-from mirroring import new_alias
-from writing import New, create_topics, write
 
 from heliograph import MirrorClient
 from heliograph.embedded import Cluster
@@ -16,6 +14,8 @@ from heliograph.errors import ConnectionLost, InvalidPattern, NotFound, Unreacha
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
 from heliograph.policy.java_regex import JavaPattern
+from support.clusters.writing import New, create_topics, write
+from support.flows.mirroring import new_alias
 
 DOCS = Path(__file__).parents[2] / "docs" / "mirror_client.md"
 

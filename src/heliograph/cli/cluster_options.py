@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
+from heliograph.config.formats.properties import read_properties
 from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_client_config
-from heliograph.config.properties import read_properties
 
 
 def cluster_at(bootstrap_server: str, command_config: Path | None) -> MirrorClientConfig:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import typer
 
-from heliograph.config.convert.conversion import convert as make
-from heliograph.config.convert.conversion import uses_secrets
-from heliograph.config.convert.to_connect import CONNECTORS
-from heliograph.config.form import Form
+from heliograph.config.formats.convert.conversion import convert as make
+from heliograph.config.formats.convert.conversion import uses_secrets
+from heliograph.config.formats.convert.to_connect import CONNECTORS
+from heliograph.config.formats.format import Form
 from heliograph.errors import ConfigError
 
 

@@ -17,16 +17,16 @@ from typing import Any
 from rich.console import Console
 
 from heliograph.cli.compare import Difference, compare
+from heliograph.cli.progress_display import show
 from heliograph.cli.run import log_to_stderr, report, stopping_on_signals
-from heliograph.cli.show import show
+from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.config.mm2_properties import load
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.tools import tool_command
 from heliograph.errors import EnvironmentProblem
-from heliograph.pipeline.session import LocalSpark
-from heliograph.service.mirror import Mirror, slots_for
-from heliograph.service.progress import Progress
+from heliograph.runtime.driver import Mirror, slots_for
+from heliograph.runtime.progress import Progress
+from heliograph.spark.session import LocalSpark
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import typer
 
 from heliograph import __version__
 from heliograph.cli.choices import Kind, Output
-from heliograph.config.form import Form
+from heliograph.config.formats.format import Form
 from heliograph.errors import ConfigError, HeliographError
 
 app = typer.Typer(
@@ -71,7 +71,7 @@ def run(
 ) -> None:
     """Mirror clusters as connect-mirror-maker.sh does, from the same file."""
     from heliograph.cli.run import run as run_mirror
-    from heliograph.config.forms import Beside
+    from heliograph.config.formats.load import Beside
 
     beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
     raise typer.Exit(run_mirror(config, beside, once=once, master=master))
@@ -145,7 +145,7 @@ def plan(
 ) -> None:
     """What a run would create, alter, mirror and follow; changes nothing."""
     from heliograph.cli.plan import plan as make_plan
-    from heliograph.config.forms import Beside
+    from heliograph.config.formats.load import Beside
 
     beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
@@ -168,7 +168,7 @@ def status(
 ) -> None:
     """Lag and state of every partition and group. Exits with 1 if a flow is not known to be well."""
     from heliograph.cli.status import status as show_status
-    from heliograph.config.forms import Beside
+    from heliograph.config.formats.load import Beside
 
     beside = Beside(worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from heliograph.cli.cluster_options import log_warnings_to_stderr
 from heliograph.cli.plan_text import plan_blocks
-from heliograph.cli.report import as_json as to_json
-from heliograph.cli.report import show
-from heliograph.config.forms import Beside, load
+from heliograph.cli.tables import as_json as to_json
+from heliograph.cli.tables import show
+from heliograph.config.formats.load import Beside, load
 from heliograph.inspection.clusters import Clusters
-from heliograph.inspection.planning import plan_mirror
+from heliograph.inspection.dry_run import plan_mirror
 
 
 def plan(path: Path, beside: Beside, *, as_json: bool, everything: bool) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from heliograph.cli.report import Block, Table, by_reason, limited
+from heliograph.cli.tables import Block, Table, by_reason, limited
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
     FlowPlan,

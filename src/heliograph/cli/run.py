@@ -12,12 +12,12 @@ from pathlib import Path
 
 import typer
 
-from heliograph.cli.answering import answering
-from heliograph.cli.show import show
-from heliograph.config.forms import Beside, load
-from heliograph.pipeline.session import ClusterSpark, LocalSpark
-from heliograph.service.mirror import Mirror, Outcome, slots_for
-from heliograph.service.progress import Progress
+from heliograph.cli.progress_display import show
+from heliograph.cli.rest import answering
+from heliograph.config.formats.load import Beside, load
+from heliograph.runtime.driver import Mirror, Outcome, slots_for
+from heliograph.runtime.progress import Progress
+from heliograph.spark.session import ClusterSpark, LocalSpark
 
 log = logging.getLogger(__name__)
 

@@ -9,17 +9,17 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+from heliograph.cli.progress_display import show
 from heliograph.cli.run import ALLOCATIONS_PER_COLLECTION, log_to_stderr, stopping_on_signals
-from heliograph.cli.show import show
-from heliograph.config.connectors import assemble
-from heliograph.config.rest import read_rest_config
-from heliograph.config.worker import load_worker
-from heliograph.connect.levels import Levels
+from heliograph.config.connectors.read_connectors import assemble
+from heliograph.config.connectors.rest import read_rest_config
+from heliograph.config.connectors.worker import load_worker
+from heliograph.connect.logger_levels import Levels
 from heliograph.connect.worker_herder import WorkerHerder, work_group
-from heliograph.pipeline.session import ClusterSpark, LocalSpark
-from heliograph.service.mirror import Mirror, slots_here
-from heliograph.service.progress import Progress
-from heliograph.web.server import RestServer, now_ms
+from heliograph.runtime.driver import Mirror, slots_here
+from heliograph.runtime.progress import Progress
+from heliograph.spark.session import ClusterSpark, LocalSpark
+from heliograph.web.listener.server import RestServer, now_ms
 
 log = logging.getLogger(__name__)
 

@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.live import Live
 
 from heliograph.cli.cluster_options import log_warnings_to_stderr
-from heliograph.cli.report import as_json as to_json
-from heliograph.cli.report import drawn, show
 from heliograph.cli.status_text import status_blocks
-from heliograph.config.forms import Beside, load
+from heliograph.cli.tables import as_json as to_json
+from heliograph.cli.tables import drawn, show
+from heliograph.config.formats.load import Beside, load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ConfigError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import MirrorStatus
-from heliograph.inspection.watching import look_at_mirror
+from heliograph.inspection.status import look_at_mirror
 
 DEFAULT_CONFIG = Path("mm2.properties")
 #: A service tells its state every 5 s.

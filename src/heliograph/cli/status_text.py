@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from heliograph.cli.plan_text import gathered
-from heliograph.cli.report import Block, Table, by_reason, limited
-from heliograph.inspection.judging import in_words
+from heliograph.cli.tables import Block, Table, by_reason, limited
 from heliograph.inspection.mirror_status import (
     FlowView,
     GapView,
@@ -16,6 +15,7 @@ from heliograph.inspection.mirror_status import (
     PartitionView,
     ServiceState,
 )
+from heliograph.inspection.status_rules import in_words
 from heliograph.model import PartitionState
 
 T = TypeVar("T")

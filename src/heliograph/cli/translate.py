@@ -10,7 +10,7 @@ from typing import NamedTuple
 import typer
 
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
-from heliograph.config.forms import load
+from heliograph.config.formats.load import load
 from heliograph.config.mirror_client_config import MirrorClientConfig
 from heliograph.errors import ConfigError
 from heliograph.mirror_client import MirrorClient

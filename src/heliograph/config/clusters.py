@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from heliograph.config.addresses import host_port
-from heliograph.config.client_options import is_security
-from heliograph.config.layers import Layers, Setting, Settings, is_client_config
-from heliograph.config.near_match import near
-from heliograph.config.properties import PropertiesFile
-from heliograph.config.security import SecurityProblem, read_security, without_effect
-from heliograph.config.values import InvalidValue, parse_list
+from heliograph.config.formats.properties import PropertiesFile
+from heliograph.config.options.addresses import host_port
+from heliograph.config.options.kafka_clients import is_security
+from heliograph.config.options.values import InvalidValue, parse_list
+from heliograph.config.resolve.layers import Layers, Setting, Settings, is_client_config
+from heliograph.config.resolve.near_match import near
+from heliograph.config.security.connection import SecurityProblem, read_security, without_effect
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.security import PLAINTEXT, Security
 

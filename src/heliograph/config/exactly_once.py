@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heliograph.config.effective import Effective
 from heliograph.config.mirror_config import ExactlyOnce
+from heliograph.config.resolve.typed_settings import Effective
 from heliograph.model import IsolationLevel
 
 _SUPPORT = "exactly.once.source.support"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heliograph.config.client_options import is_security
-from heliograph.config.effective import Effective
 from heliograph.config.mirror_config import FlowClasses, policy_of
+from heliograph.config.options.kafka_clients import is_security
+from heliograph.config.resolve.typed_settings import Effective
 from heliograph.errors import ConfigError, InvalidPattern
 from heliograph.policy import classes
 from heliograph.policy.naming import DefaultReplicationPolicy, ReplicationPolicy

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heliograph.config.checks import check_offset_syncs, runs_checkpoints
-from heliograph.config.effective import Effective
 from heliograph.config.exactly_once import ExactlyOnceSettings
 from heliograph.config.flow_classes import (
     check_filters,
@@ -14,7 +12,6 @@ from heliograph.config.flow_classes import (
     read_classes,
     usable_policy,
 )
-from heliograph.config.layers import Layers, Settings
 from heliograph.config.mirror_config import (
     Checkpoints,
     ConfigSync,
@@ -25,6 +22,9 @@ from heliograph.config.mirror_config import (
     OffsetSyncs,
 )
 from heliograph.config.options import Scope
+from heliograph.config.resolve.combinations import check_offset_syncs, runs_checkpoints
+from heliograph.config.resolve.layers import Layers, Settings
+from heliograph.config.resolve.typed_settings import Effective
 from heliograph.model import (
     GapPolicy,
     IsolationLevel,

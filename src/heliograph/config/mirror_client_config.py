@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from heliograph.config.addresses import host_port
-from heliograph.config.client_options import CLIENT_NAMES, is_security
-from heliograph.config.near_match import did_you_mean
 from heliograph.config.options import OPTIONS, Option, Scope, Support
-from heliograph.config.security import read_security
-from heliograph.config.values import InvalidValue, parse_list
+from heliograph.config.options.addresses import host_port
+from heliograph.config.options.kafka_clients import CLIENT_NAMES, is_security
+from heliograph.config.options.values import InvalidValue, parse_list
+from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.config.security.connection import read_security
 from heliograph.errors import ConfigError
 from heliograph.model import ClusterConfig
 from heliograph.policy.classes import replication_policy

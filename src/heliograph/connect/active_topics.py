@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from heliograph.config.mirror_config import Heartbeats
 from heliograph.connect.status_log import StatusLog
-from heliograph.mm2.connect_status import TopicStatusRecord
-from heliograph.service.progress import Progress
-from heliograph.service.tenure import Tenure
+from heliograph.mm2.connect.status import TopicStatusRecord
+from heliograph.runtime.progress import Progress
+from heliograph.runtime.running_connector import Tenure
 
 
 class ActiveTopics:

@@ -10,19 +10,19 @@ import threading
 import time
 from collections.abc import Sequence
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_tail import LogTail
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import ClientError, ConfigError
-from heliograph.mm2.connect_configs import (
+from heliograph.mm2.connect.cluster_state import ConfigState
+from heliograph.mm2.connect.configs import (
     ConfigRecord,
     LoggerLevelRecord,
     RestartRecord,
     SessionKeyRecord,
     read_config_record,
 )
-from heliograph.mm2.connect_state import ConfigState
 from heliograph.mm2.malformed import Malformed
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.records.decode import Record

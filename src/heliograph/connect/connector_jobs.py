@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heliograph.config.connectors import Connector
+from heliograph.config.connectors.read_connectors import Connector
 from heliograph.plan.tasks import TaskConfig, checkpoint_tasks, heartbeat_tasks, source_tasks
-from heliograph.service.jobs import Job, Part
-from heliograph.service.tenure import Tenure
+from heliograph.runtime.connector_spec import Job, Part
+from heliograph.runtime.running_connector import Tenure
 
 
 def job_of(connector: Connector, turn: int) -> Job | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.connect.activity import activity_of
+from heliograph.connect.connector_health import activity_of
 from heliograph.connect.connector_jobs import tasks_of
 from heliograph.connect.herder import (
     BadRequest,
@@ -24,17 +24,17 @@ from heliograph.connect.herder import (
     State,
     TaskId,
 )
-from heliograph.connect.in_time import await_stopped, in_time, must_be_stopped
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
+from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import Worker, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
-from heliograph.mm2.connect_configs import RestartRecord, TargetState
-from heliograph.mm2.connect_status import ConnectorStatusRecord
-from heliograph.service.jobs import Job, Part
-from heliograph.service.leadership import Leadership
-from heliograph.service.mirror import Mirror
-from heliograph.service.progress import Progress
+from heliograph.mm2.connect.configs import RestartRecord, TargetState
+from heliograph.mm2.connect.status import ConnectorStatusRecord
+from heliograph.runtime.connector_spec import Job, Part
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.leadership import Leadership
+from heliograph.runtime.progress import Progress
 
 _NOT_WRITABLE = (
     "The connectors of this service are those of its file; set rest.writable=true there to pause, stop and "

@@ -6,11 +6,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.compacted_log import read_compacted
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.connect.herder import BadRequest, OffsetEntry
-from heliograph.mm2.altered_offsets import (
+from heliograph.mm2.connect.altered_offsets import (
     SHAPES,
     Fields,
     offset_key,
@@ -18,10 +18,10 @@ from heliograph.mm2.altered_offsets import (
     offset_value,
     read_offset_record,
 )
-from heliograph.mm2.connect_offsets import murmur2_partition
+from heliograph.mm2.connect.offsets import murmur2_partition
 from heliograph.model import ClusterConfig, TopicPartition
 from heliograph.records.decode import Record
-from heliograph.sync.trails import forget_trails
+from heliograph.sync.producer_snapshots import forget_trails
 
 _CLIENT = "connector-offset-producer"
 

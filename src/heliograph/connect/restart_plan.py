@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heliograph.connect.herder import ConnectorStatus, State
-from heliograph.mm2.connect_configs import RestartRecord
+from heliograph.mm2.connect.configs import RestartRecord
 
 _FAILED, _RESTARTING = "FAILED", "RESTARTING"
 

@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Iterable
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_tail import LogTail
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import ClientError
-from heliograph.mm2.connect_offsets import murmur2_partition
-from heliograph.mm2.connect_status import (
+from heliograph.mm2.connect.offsets import murmur2_partition
+from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
     Status,
     StatusRecord,

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from heliograph.connect.activity import Activity
+from heliograph.connect.connector_health import Activity
 from heliograph.connect.herder import State
-from heliograph.mm2.connect_configs import TargetState
-from heliograph.mm2.connect_status import (
+from heliograph.mm2.connect.configs import TargetState
+from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
     Status,
     StatusState,

@@ -15,24 +15,24 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from heliograph.client.backoff import Backoff
-from heliograph.config.connectors import Connector, read_connector, rivals
-from heliograph.config.worker import WorkerConfig
+from heliograph.client.net.backoff import Backoff
+from heliograph.config.connectors.read_connectors import Connector, read_connector, rivals
+from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.connect.active_topics import ActiveTopics
-from heliograph.connect.activity import Activity, activity_of
 from heliograph.connect.config_log import ConfigLog
+from heliograph.connect.connector_health import Activity, activity_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import Worker, same, wanted_statuses
 from heliograph.errors import ClientError, ConfigError
-from heliograph.mm2.connect_configs import (
+from heliograph.mm2.connect.configs import (
     LoggerLevelRecord,
     RestartRecord,
     TargetState,
     TaskConfigRecord,
     TasksCommitRecord,
 )
-from heliograph.mm2.connect_status import (
+from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
     Status,
     StatusRecord,
@@ -40,10 +40,10 @@ from heliograph.mm2.connect_status import (
     TaskStatusRecord,
 )
 from heliograph.plan.tasks import TaskConfig
-from heliograph.service.jobs import Job
-from heliograph.service.mirror import Mirror
-from heliograph.service.progress import Progress
-from heliograph.service.tenure import Tenure
+from heliograph.runtime.connector_spec import Job
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.progress import Progress
+from heliograph.runtime.running_connector import Tenure
 
 log = logging.getLogger(__name__)
 

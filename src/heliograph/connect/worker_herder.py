@@ -9,10 +9,10 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.config.connector_class import connector_class
-from heliograph.config.connectors import read_connector
-from heliograph.config.worker import WorkerConfig
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.connectors.connector_class import connector_class
+from heliograph.config.connectors.read_connectors import read_connector
+from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.connect.config_log import ConfigLog
 from heliograph.connect.herder import (
     AlreadyExists,
@@ -26,14 +26,15 @@ from heliograph.connect.herder import (
     State,
     TaskId,
 )
-from heliograph.connect.in_time import await_stopped, in_time, must_be_stopped
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
+from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import shown
 from heliograph.connect.supervisor import Supervisor
 from heliograph.errors import ClientError
-from heliograph.mm2.connect_configs import (
+from heliograph.mm2.connect.cluster_state import ConfigState, Task
+from heliograph.mm2.connect.configs import (
     ConfigRecord,
     ConnectorConfigRecord,
     LoggerLevelRecord,
@@ -42,10 +43,9 @@ from heliograph.mm2.connect_configs import (
     TargetStateRecord,
     TasksCommitRecord,
 )
-from heliograph.mm2.connect_state import ConfigState, Task
-from heliograph.service.jobs import WorkGroup
-from heliograph.service.mirror import Mirror
-from heliograph.service.progress import Progress
+from heliograph.runtime.connector_spec import WorkGroup
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 

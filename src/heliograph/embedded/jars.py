@@ -159,7 +159,7 @@ def summarise_ivy(log: str) -> str:
 
 
 def _spark_jars() -> Path:
-    # find_spec does not import pyspark: only heliograph.pipeline may.
+    # find_spec does not import pyspark: only heliograph.copy may.
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise EnvironmentProblem("pyspark: not installed, and Kafka is fetched with Spark's Ivy")

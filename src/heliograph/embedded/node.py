@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from heliograph.embedded.child_process import KeptProcess
 from heliograph.embedded.jars import kafka_jars
-from heliograph.embedded.keeper import KeptProcess
 from heliograph.embedded.properties import log_configuration, render_properties
 from heliograph.errors import BrokerNotRunning
 from heliograph.machine.java import require_java

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError
 from heliograph.model import ClusterConfig

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_history import look_at_logs
+from heliograph.client.fetch.log_history import look_at_logs
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import PartitionStatus, TrailRecord, state_topic
 from heliograph.model import TopicPartition
@@ -14,8 +14,8 @@ from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, ou
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.offsets import stored_positions
+from heliograph.sync.producer_snapshots import read_trails
 from heliograph.sync.statuses import read_statuses
-from heliograph.sync.trails import read_trails
 
 
 def expected_gaps(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from heliograph.client.admin import LATEST, available_offsets
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.groups import committed_offsets, describe_groups
+from heliograph.client.admin.groups import committed_offsets, describe_groups
+from heliograph.client.admin.topics import LATEST, available_offsets
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.inspection.judging import ObservedGroup, judge_group
 from heliograph.inspection.mirror_status import GroupPartition
+from heliograph.inspection.status_rules import ObservedGroup, judge_group
 from heliograph.model import TopicPartition
 from heliograph.plan.group_offsets import why_left_alone
 from heliograph.sync.checkpoints import CheckpointSync

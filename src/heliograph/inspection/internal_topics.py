@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.inspection.mirror_plan import InternalTopicPlan
 from heliograph.plan.internal_topics import PlacedTopic
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.group_members import GroupMember, describe_members
+from heliograph.client.admin.group_members import GroupMember, describe_members
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.inspection.mirror_status import Member
 from heliograph.mm2.service_member import PROTOCOL, RUNS

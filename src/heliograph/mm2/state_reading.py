@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map import Stretch
 from heliograph.mm2.state_records import (
     Chunk,
     Failure,
@@ -16,7 +17,6 @@ from heliograph.mm2.state_records import (
     PartitionStatus,
     TrailRecord,
 )
-from heliograph.mm2.stretches import Stretch
 from heliograph.model import (
     Gap,
     GapKind,

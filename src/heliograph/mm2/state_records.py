@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 
-from heliograph.mm2.stretches import Stretch
+from heliograph.mm2.offset_map import Stretch
 from heliograph.model import Gap, Mark, Origin, PartitionState, TopicPartition, Trail
 
 CHUNK_STRETCHES = 1000

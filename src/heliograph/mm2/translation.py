@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heliograph.mm2.stretches import LOST, Stretches
+from heliograph.mm2.offset_map import LOST, Stretches
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import TopicPartition
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from heliograph.config.connector_class import ConnectorClass
+from heliograph.config.connectors.connector_class import ConnectorClass
 from heliograph.model import TopicPartition
 
 TaskConfig = dict[str, str]

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heliograph.client.acls import create_topic_acls, describe_topic_acls
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.admin.acls import create_topic_acls, describe_topic_acls
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import TopicAcl, plan_acls

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.compacted_log import read_compacted
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import Checkpoints, FlowConfig
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
-from heliograph.mm2.connect_offsets import (
+from heliograph.mm2.connect.offsets import (
     UNUSED_OFFSET_VALUE,
     checkpoint_offset_key,
     murmur2_partition,

@@ -13,12 +13,12 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.groups import committed_offsets
+from heliograph.client.admin.groups import committed_offsets
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.stretches import Stretch
+from heliograph.mm2.offset_map import Stretch
 from heliograph.model import CommittedOffset, GroupOffsets, TopicPartition
 from heliograph.plan.groups import (
     PlannedCheckpoints,

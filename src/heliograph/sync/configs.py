@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.topic_configs import alter_topic_configs, describe_topic_configs
+from heliograph.client.admin.topic_configs import alter_topic_configs, describe_topic_configs
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import ConfigChange, ConfigEntry, plan_configs

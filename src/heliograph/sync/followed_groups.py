@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.groups import committed_offsets, list_groups
+from heliograph.client.admin.groups import committed_offsets, list_groups
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import GroupOffsets
 from heliograph.plan.groups import why_not_followed, why_nothing_to_follow
 from heliograph.policy.group_filter import GroupFilter

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from heliograph.client.admin import LATEST, list_offsets
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.groups import commit_offsets, committed_offsets, describe_groups
+from heliograph.client.admin.groups import commit_offsets, committed_offsets, describe_groups
+from heliograph.client.admin.topics import LATEST, list_offsets
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.model import GroupOffsets, TopicPartition
 from heliograph.plan.group_offsets import (

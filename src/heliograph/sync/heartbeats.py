@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import Heartbeats
-from heliograph.mm2.connect_offsets import (
+from heliograph.mm2.connect.offsets import (
     UNUSED_OFFSET_VALUE,
     heartbeat_offset_key,
     murmur2_partition,

@@ -9,9 +9,9 @@ import logging
 import time
 from functools import cache
 
-from heliograph.client.admin import NewTopic, create_topics, topic_config
-from heliograph.client.backoff import Backoff
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.admin.topics import NewTopic, create_topics, topic_config
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from heliograph.client.admin import EARLIEST, LATEST, list_offsets
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.compacted_log import read_compacted
+from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
+from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.connect_offsets import SourceOffset, read_source_offset
+from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
 from heliograph.mm2.malformed import Malformed
 from heliograph.model import IsolationLevel, OffsetReset, TopicPartition
 

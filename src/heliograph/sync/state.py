@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, told
 from heliograph.model import Origin, Receipt, TopicPartition

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.compacted_log import read_compacted
+from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus

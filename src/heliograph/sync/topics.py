@@ -7,10 +7,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heliograph.client.admin import NewTopic, create_partitions, create_topics
-from heliograph.client.backoff import Backoff
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.topic_configs import describe_topic_configs
+from heliograph.client.admin.topic_configs import describe_topic_configs
+from heliograph.client.admin.topics import NewTopic, create_partitions, create_topics
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import new_topic_configs

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_tail import LogTail
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
-from heliograph.mm2.chunks import LoadedStretches, load_stretches
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map import Stretch, Stretches
+from heliograph.mm2.offset_map_segments import LoadedStretches, load_stretches
 from heliograph.mm2.offset_sync import read_offset_sync
 from heliograph.mm2.state_records import state_topic
-from heliograph.mm2.stretches import Stretch, Stretches
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.mm2.translation import Translation
 from heliograph.model import SyncsLocation, TopicPartition

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from heliograph.config.rest import HeaderRule, RestConfig
+from heliograph.config.connectors.rest import HeaderRule, RestConfig
 from heliograph.web.api import Api
 from heliograph.web.exchange import Answer, Call, error
 

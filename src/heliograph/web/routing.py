@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from heliograph.mm2.jackson import hash_map_order
+from heliograph.mm2.connect.jackson import hash_map_order
 from heliograph.web.exchange import JSON, Answer, Call, Refused
 
 Handler = Callable[[Call], Answer]

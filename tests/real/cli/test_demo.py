@@ -10,9 +10,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from waiting import eventually
 
 from heliograph.embedded.jars import kafka_jars
+from support.waiting import eventually
 
 _DEMO = [sys.executable, "-m", "heliograph", "demo"]
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import heliograph, heliograph_here
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -16,14 +15,15 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from grouping import client as open_client
-from grouping import commit
-from handmade import HandMade
-from mirroring import TARGET, Flow, new_alias
-from snapshot import snapshot
-from writing import admin, create_topics, set_topic_config
 
 from heliograph.embedded import Cluster
+from support.clusters.grouping import client as open_client
+from support.clusters.grouping import commit
+from support.clusters.snapshot import snapshot
+from support.clusters.writing import admin, create_topics, set_topic_config
+from support.commands import heliograph, heliograph_here
+from support.flows.handmade import HandMade
+from support.flows.mirroring import TARGET, Flow, new_alias
 
 _AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",

@@ -12,11 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commanding import heliograph, heliograph_here
-from mirroring import Flow, mirror_once
-from reading import offsets, read_all, topics_of
-from waiting import eventually
-from writing import New, create_topics, numbered, write
+
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.writing import New, create_topics, numbered, write
+from support.commands import heliograph, heliograph_here
+from support.flows.mirroring import Flow, mirror_once
+from support.waiting import eventually
 
 
 def command(*arguments: str | Path) -> list[str]:

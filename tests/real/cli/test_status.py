@@ -12,27 +12,23 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commanding import heliograph
-from grouping import client, commit, member
-from handmade import HandMade
-from mirroring import Flow, new_alias
-from waiting import eventually
-from writing import New, Writer, numbered, write
 
-from heliograph.client.record_writer import RecordWriter
-from heliograph.client.waiting_records import first_timestamps
+from heliograph.client.fetch.lag_timestamps import first_timestamps
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import FlowView, GroupState, PositionFrom, ServiceState
-from heliograph.inspection.watching import look_at_mirror
-from heliograph.mm2.connect_offsets import (
-    murmur2_partition,
-    source_offset_key,
-    source_offset_value,
-)
+from heliograph.inspection.status import look_at_mirror
+from heliograph.mm2.connect.offsets import murmur2_partition, source_offset_key, source_offset_value
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.records.decode import Record
+from support.clusters.grouping import client, commit, member
+from support.clusters.writing import New, Writer, numbered, write
+from support.commands import heliograph
+from support.flows.handmade import HandMade
+from support.flows.mirroring import Flow, new_alias
+from support.waiting import eventually
 
 GROUPS = {
     "sync_group_offsets_enabled": "true",

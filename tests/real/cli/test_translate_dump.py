@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from commanding import heliograph, heliograph_here
-from mirroring import Flow, new_alias
-from writing import New, create_topics, write
 
 from heliograph.embedded import Cluster
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.connect_offsets import source_offset_key, source_offset_value
+from heliograph.mm2.connect.offsets import source_offset_key, source_offset_value
+from support.clusters.writing import New, create_topics, write
+from support.commands import heliograph, heliograph_here
+from support.flows.mirroring import Flow, new_alias
 
 
 class Checkpointed:

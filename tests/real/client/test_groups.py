@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from grouping import client, commit, committed, member
-from waiting import eventually
-from writing import create_topics
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.groups import (
+from heliograph.client.admin.groups import (
     commit_offsets,
     committed_offsets,
     describe_groups,
     list_groups,
 )
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.embedded import Cluster
 from heliograph.model import CommittedOffset, TopicPartition
+from support.clusters.grouping import client, commit, committed, member
+from support.clusters.writing import create_topics
+from support.waiting import eventually
 
 UNKNOWN_MEMBER_ID = 25
 

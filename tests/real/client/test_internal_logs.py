@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from grouping import client
-from reading import read_all
-from waiting import eventually
-from writing import New, Writer, admin, create_topics, delete_records, write
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.log_tail import LogTail
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.embedded import Cluster
 from heliograph.errors import BrokerError
 from heliograph.records.decode import Record
+from support.clusters.grouping import client
+from support.clusters.reading import read_all
+from support.clusters.writing import New, Writer, admin, create_topics, delete_records, write
+from support.waiting import eventually
 
 
 @pytest.fixture

@@ -7,13 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from grouping import client
-from mirroring import new_alias
-from waiting import eventually
-
-from heliograph.client.group_members import describe_members
-from heliograph.client.group_requests import Protocol
-from heliograph.client.membership import Membership, Standing
+from heliograph.client.admin.group_members import describe_members
+from heliograph.client.admin.group_requests import Protocol
+from heliograph.client.admin.membership import Membership, Standing
 from heliograph.embedded import Cluster
 from heliograph.errors import BrokerError
 from heliograph.mm2.service_member import (
@@ -23,6 +19,9 @@ from heliograph.mm2.service_member import (
     STANDS_BY,
     ServiceProcess,
 )
+from support.clusters.grouping import client
+from support.flows.mirroring import new_alias
+from support.waiting import eventually
 
 _JAVA = "sessioned"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from oracle import Oracle
+
+from support.java.oracle import Oracle
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from oracle import Oracle
 
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
+from support.java.oracle import Oracle
 
 _COUNT = 400
 _READERS = {

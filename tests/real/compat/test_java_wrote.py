@@ -12,18 +12,18 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from java_mirror import java_mirror_maker, tail
-from mirroring import new_alias
-from oracle import Oracle
-from reading import read_all
-from waiting import eventually
-from writing import admin, create_topics, numbered, write
 
 from heliograph import MirrorClient
 from heliograph.embedded import Cluster
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
+from support.clusters.reading import read_all
+from support.clusters.writing import admin, create_topics, numbered, write
+from support.flows.mirroring import new_alias
+from support.java.mirror_maker import java_mirror_maker, tail
+from support.java.oracle import Oracle
+from support.waiting import eventually
 
 _PARTITIONS = 3
 _RECORDS = 250  # of each partition; the groups have read them all, where MM2 translates exactly

@@ -10,10 +10,6 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from mirroring import Flow, new_alias
-from oracle import Oracle
-from waiting import eventually
-from writing import New, create_topics, numbered, write
 
 from heliograph import MirrorClient
 from heliograph.embedded import Cluster
@@ -24,6 +20,10 @@ from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.heartbeat import Heartbeat
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.model import TopicPartition as Partition
+from support.clusters.writing import New, create_topics, numbered, write
+from support.flows.mirroring import Flow, new_alias
+from support.java.oracle import Oracle
+from support.waiting import eventually
 
 _FORMATTERS = "org.apache.kafka.connect.mirror.formatters"
 Own = OffsetSync | Checkpoint | Heartbeat

@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
-from oracle import Oracle
 
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import TopicPartition
+from support.java.oracle import Oracle
 
 Step = tuple[str, str, int, int] | tuple[str, str, int, int, int]
 _STEPS = 1500

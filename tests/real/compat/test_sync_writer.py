@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from oracle import Oracle
 
 from heliograph.mm2.sync_policy import OffsetSyncPolicy
 from heliograph.model import TopicPartition
+from support.java.oracle import Oracle
 
 _STEPS = 1000
 

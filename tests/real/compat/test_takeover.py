@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
-from java_mirror import java_mirror_maker, tail
-from mirroring import TARGET, Flow, Running
-from reading import offsets, read_all
-from waiting import eventually
-from writing import Writer, admin, numbered
 
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
+from support.clusters.reading import offsets, read_all
+from support.clusters.writing import Writer, admin, numbered
+from support.flows.mirroring import TARGET, Flow, Running
+from support.java.mirror_maker import java_mirror_maker, tail
+from support.waiting import eventually
 
 _PARTITIONS = 3
 _AT_ONCE = 10

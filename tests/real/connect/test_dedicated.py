@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import Flow
 from test_lifecycle import assert_no_more, await_records
-from waiting import eventually
-from writing import numbered, write
 
 from heliograph.connect.dedicated_herder import DedicatedHerder
 from heliograph.connect.herder import Forbidden, NotFound
+from support.clusters.writing import numbered, write
+from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 
 def test_connectors_of_a_file_are_shown_and_can_be_paused_one_by_one(flow: Flow) -> None:

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from java_worker import Rest, free_port
-from mirroring import Flow
-from reading import offsets
-from under_load import wait_for_same_length, writing
-from waiting import eventually
-from workers import connector, worker_properties
-
 from heliograph.embedded.properties import render_properties
+from support.clusters.reading import offsets
+from support.flows.mirroring import Flow
+from support.flows.under_load import wait_for_same_length, writing
+from support.java.connect_worker import Rest, free_port
+from support.rest.workers import connector, worker_properties
+from support.waiting import eventually
 
 _PARTITIONS = 2
 _TAKEOVER_SECONDS = 10.0

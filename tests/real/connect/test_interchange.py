@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from java_worker import java_worker
-from mirroring import Flow
-from reading import offsets, read_all, topics_of
-from waiting import eventually
-from workers import connector, worker, worker_properties
-from writing import numbered, write
-
-from heliograph.mm2.connect_configs import (
+from heliograph.mm2.connect.configs import (
     SessionKeyRecord,
     TaskConfigRecord,
     TasksCommitRecord,
     read_config_record,
 )
-from heliograph.mm2.connect_status import read_status_record
+from heliograph.mm2.connect.status import read_status_record
 from heliograph.mm2.malformed import Malformed
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.writing import numbered, write
+from support.flows.mirroring import Flow
+from support.java.connect_worker import java_worker
+from support.rest.workers import connector, worker, worker_properties
+from support.waiting import eventually
 
 _AT_ONCE = 100
 _TIME_TO_STOP = {

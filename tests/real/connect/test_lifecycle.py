@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import Flow
-from reading import offsets, read_all, topics_of
-from waiting import eventually
-from workers import Worker, connector, worker
-from writing import numbered, write
 
 from heliograph.connect.herder import AlreadyExists, BadRequest, NotFound, OffsetEntry, TaskId
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.writing import numbered, write
+from support.flows.mirroring import Flow
+from support.rest.workers import Worker, connector, worker
+from support.waiting import eventually
 
 
 def await_records(flow: Flow, topic: str, count: int) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 
 CLUSTER_PARENT = """
 import sys
@@ -28,7 +28,7 @@ sys.stdin.read()
 PARENT_WITH_OTHER_CHILDREN = """
 import os, subprocess, sys, time
 from pathlib import Path
-from heliograph.embedded.keeper import KeptProcess
+from heliograph.embedded.child_process import KeptProcess
 kept = KeptProcess(["sleep", "600"], output=Path(os.devnull), scratch=Path(sys.argv[1]))
 other = subprocess.Popen(["sleep", "600"], close_fds=False)
 forked = os.fork()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 import tracemalloc
 
-from linking import linked
-from mirroring import Flow
-from quotas import set_client_quota
-from reading import ends
-from waiting import eventually
-from writing import Writer, numbered
+from support.clusters.quotas import set_client_quota
+from support.clusters.reading import ends
+from support.clusters.writing import Writer, numbered
+from support.flows.linking import linked
+from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 MEBIBYTE = 1 << 20
 

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from grouping import client
-from mirroring import TARGET, Flow
-from reading import offsets, read_all, topics_of
-from waiting import eventually
-from writing import New, Writer, create_topics, numbered
 
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.transactions import Coordinator, Transaction
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.copy.transactional_loop import ExactlyOnceLink
 from heliograph.errors import Fenced
-from heliograph.mm2.connect_offsets import source_offset_key, source_offset_value
-from heliograph.mm2.transactional_ids import task_transactional_id
+from heliograph.mm2.connect.offsets import source_offset_key, source_offset_value
+from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt, TopicPartition
-from heliograph.pipeline.exactly_once_link import ExactlyOnceLink
 from heliograph.sync.offsets import stored_positions
+from support.clusters.grouping import client
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.writing import New, Writer, create_topics, numbered
+from support.flows.mirroring import TARGET, Flow
+from support.waiting import eventually
 
 ENABLED = {f"{TARGET}.exactly.once.source.support": "enabled"}
 COMMITTED = {"consumer_isolation_level": "read_committed"}

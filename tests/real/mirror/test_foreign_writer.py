@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import Flow
-from reading import read_all
-from waiting import eventually
-from writing import numbered, write
+
+from support.clusters.reading import read_all
+from support.clusters.writing import numbered, write
+from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 
 def test_a_second_writer_is_noticed_and_the_mirror_goes_on(

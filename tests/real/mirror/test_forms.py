@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import yaml
-from grouping import commit
-from mirroring import TARGET, Flow, mirror_once
-from reading import read_all, topics_of
-from writing import numbered, write
 
-from heliograph.config.forms import Beside, load
+from heliograph.config.formats.load import Beside, load
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
-from heliograph.mm2.connect_offsets import SourceOffset, read_source_offset
+from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
+from support.clusters.grouping import commit
+from support.clusters.reading import read_all, topics_of
+from support.clusters.writing import numbered, write
+from support.flows.mirroring import TARGET, Flow, mirror_once
 
 
 def test_a_worker_at_the_source_keeps_the_offsets_there(flow: Flow) -> None:

@@ -6,11 +6,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from mirroring import Flow, Running, mirror_once, new_alias
-from reading import offsets, read_all, topics_of
-from stored import key_of, store
-from waiting import eventually
-from writing import (
+
+from heliograph.embedded import Cluster
+from heliograph.inspection.clusters import Clusters
+from heliograph.inspection.dry_run import plan_mirror
+from heliograph.inspection.mirror_status import FlowView
+from heliograph.inspection.status import look_at_mirror
+from heliograph.model import GapKind
+from heliograph.spark.session import LocalSpark
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.stored import key_of, store
+from support.clusters.writing import (
     New,
     admin,
     create_topics,
@@ -20,14 +26,8 @@ from writing import (
     numbered,
     write,
 )
-
-from heliograph.embedded import Cluster
-from heliograph.inspection.clusters import Clusters
-from heliograph.inspection.mirror_status import FlowView
-from heliograph.inspection.planning import plan_mirror
-from heliograph.inspection.watching import look_at_mirror
-from heliograph.model import GapKind
-from heliograph.pipeline.session import LocalSpark
+from support.flows.mirroring import Flow, Running, mirror_once, new_alias
+from support.waiting import eventually
 
 #: Topics are never refreshed by the clock: tasks have to notice.
 NEVER = {"refresh_topics_enabled": "false", "sync_topic_configs_enabled": "false"}

@@ -6,9 +6,10 @@ import time
 from collections.abc import Callable
 
 import psutil
-from mirroring import Flow, Running
-from under_load import busy_workers, wait_for_same_length, writing
-from waiting import eventually
+
+from support.flows.mirroring import Flow, Running
+from support.flows.under_load import busy_workers, wait_for_same_length, writing
+from support.waiting import eventually
 
 _PARTITIONS = 2
 

@@ -15,11 +15,11 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from linking import linked
-from mirroring import Flow, new_alias
-from reading import assert_mirrored, offsets, read_all
-from waiting import eventually
-from writing import (
+
+from heliograph.embedded import Cluster
+from heliograph.model import PartitionState, Receipt, TopicPartition
+from support.clusters.reading import assert_mirrored, offsets, read_all
+from support.clusters.writing import (
     New,
     Writer,
     admin,
@@ -29,9 +29,9 @@ from writing import (
     set_topic_config,
     write,
 )
-
-from heliograph.embedded import Cluster
-from heliograph.model import PartitionState, Receipt, TopicPartition
+from support.flows.linking import linked
+from support.flows.mirroring import Flow, new_alias
+from support.waiting import eventually
 
 
 def is_troubled(receipt: Receipt, position: int, *words: str) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from mirroring import Flow, mirror_once
-from quotas import set_client_quota
-from reading import offsets, read_all
-from waiting import eventually
-from writing import New, Writer, create_topics, numbered, set_topic_config, write
-
 from heliograph.model import PartitionState
+from support.clusters.quotas import set_client_quota
+from support.clusters.reading import offsets, read_all
+from support.clusters.writing import New, Writer, create_topics, numbered, set_topic_config, write
+from support.flows.mirroring import Flow, mirror_once
+from support.waiting import eventually
 
 #: The target's limits are its own; otherwise the source's settings would replace them first.
 OWN_SETTINGS = {"sync_topic_configs_enabled": "false"}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from mirroring import Flow
-from reading import Read, offsets, read_all
-from waiting import eventually
-from writing import (
+
+from support.clusters.reading import Read, offsets, read_all
+from support.clusters.writing import (
     COMPACTED,
     New,
     Writer,
@@ -18,6 +17,8 @@ from writing import (
     set_topic_config,
     write,
 )
+from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 
 def has_holes(records: list[Read]) -> bool:

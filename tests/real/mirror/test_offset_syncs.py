@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import TARGET, Flow, load_properties, mirror_once
-from reading import read_all, topics_of
-from waiting import eventually
-from writing import Writer, create_topics, numbered, write
 
 from heliograph.embedded import Cluster
 from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import TopicPartition
+from support.clusters.reading import read_all, topics_of
+from support.clusters.writing import Writer, create_topics, numbered, write
+from support.flows.mirroring import TARGET, Flow, load_properties, mirror_once
+from support.waiting import eventually
 
 COMPACT = {"cleanup.policy": "compact"}
 

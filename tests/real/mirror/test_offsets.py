@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
-from mirroring import Flow, mirror_once
-from reading import read_all
-from stored import key_of, store, stored
-from waiting import eventually
-from writing import Writer, admin, create_topics, numbered, write
+
+from support.clusters.reading import read_all
+from support.clusters.stored import key_of, store, stored
+from support.clusters.writing import Writer, admin, create_topics, numbered, write
+from support.flows.mirroring import Flow, mirror_once
+from support.waiting import eventually
 
 
 def test_offsets_are_stored_in_connects_exact_bytes(flow: Flow) -> None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import threading
 
 import pytest
-from grouping import client
-from mirroring import TARGET, Flow, mirror_once
-from under_load import wait_for_all_values, wait_for_same_length, writing
-from waiting import eventually
 
-from heliograph.client.coordinators import find_coordinator
-from heliograph.client.group_members import describe_members
-from heliograph.client.group_requests import Seat, leave_request
-from heliograph.client.membership import Membership
+from heliograph.client.admin.coordinators import find_coordinator
+from heliograph.client.admin.group_members import describe_members
+from heliograph.client.admin.group_requests import Seat, leave_request
+from heliograph.client.admin.membership import Membership
 from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters
-from heliograph.inspection.watching import look_at_mirror
+from heliograph.inspection.status import look_at_mirror
 from heliograph.mm2.service_member import RUNS
-from heliograph.service.leadership import Leadership
+from heliograph.runtime.leadership import Leadership
+from support.clusters.grouping import client
+from support.flows.mirroring import TARGET, Flow, mirror_once
+from support.flows.under_load import wait_for_all_values, wait_for_same_length, writing
+from support.waiting import eventually
 
 _FLUSH = {f"{TARGET}.offset.flush.interval.ms": "100"}
 

@@ -6,13 +6,13 @@ import json
 from random import Random
 
 import pytest
-from linking import linked
-from mirroring import TARGET, Flow
-from reading import offsets, read_all
-from waiting import eventually
-from writing import New, create_topics, delete_topic, numbered, write
 
 from heliograph.model import PartitionState, TopicPartition
+from support.clusters.reading import offsets, read_all
+from support.clusters.writing import New, create_topics, delete_topic, numbered, write
+from support.flows.linking import linked
+from support.flows.mirroring import TARGET, Flow
+from support.waiting import eventually
 
 QUARANTINE = {
     "oversize_record_policy": "quarantine",

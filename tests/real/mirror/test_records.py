@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import Flow
-from reading import read_all
-from writing import New, numbered, write
+
+from support.clusters.reading import read_all
+from support.clusters.writing import New, numbered, write
+from support.flows.mirroring import Flow
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

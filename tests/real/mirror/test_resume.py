@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import Producer
-from mirroring import TARGET, Flow
-from reading import Read, read_all
-from waiting import eventually
-from writing import COMPACTED, New, Writer, numbered, set_topic_config, write
 
 from heliograph.mm2.state_records import state_topic
+from support.clusters.reading import Read, read_all
+from support.clusters.writing import COMPACTED, New, Writer, numbered, set_topic_config, write
+from support.flows.mirroring import TARGET, Flow
+from support.waiting import eventually
 
 COMMITTED = {"consumer_isolation_level": "read_committed"}
 EXACTLY_ONCE = {f"{TARGET}.exactly.once.source.support": "enabled"}

@@ -6,14 +6,14 @@ import time
 from pathlib import Path
 
 import psutil
-from mirroring import Flow, Running, load_properties, mirror_once, new_alias
-from reading import assert_mirrored, offsets, read_all, topics_of
-from under_load import wait_for_all_values, wait_for_same_length, writing
-from waiting import eventually
-from writing import add_partitions, admin, create_topics, numbered, write
 
 from heliograph.embedded import Cluster
-from heliograph.pipeline.session import LocalSpark
+from heliograph.spark.session import LocalSpark
+from support.clusters.reading import assert_mirrored, offsets, read_all, topics_of
+from support.clusters.writing import add_partitions, admin, create_topics, numbered, write
+from support.flows.mirroring import Flow, Running, load_properties, mirror_once, new_alias
+from support.flows.under_load import wait_for_all_values, wait_for_same_length, writing
+from support.waiting import eventually
 
 
 def leader(cluster: Cluster, topic: str, partition: int = 0) -> int:

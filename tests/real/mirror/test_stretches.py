@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mirroring import Flow, Running
-from reading import Read, offsets, read_all
-from waiting import eventually
-from writing import (
+from heliograph.mm2.offset_map import Stretches
+from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.state_records import state_topic
+from heliograph.model import TopicPartition
+from support.clusters.reading import Read, offsets, read_all
+from support.clusters.writing import (
     COMPACTED,
     New,
     Writer,
@@ -18,11 +20,8 @@ from writing import (
     set_topic_config,
     write,
 )
-
-from heliograph.mm2.chunks import load_stretches
-from heliograph.mm2.state_records import state_topic
-from heliograph.mm2.stretches import Stretches
-from heliograph.model import TopicPartition
+from support.flows.mirroring import Flow, Running
+from support.waiting import eventually
 
 COMMITTED = {"consumer_isolation_level": "read_committed"}
 

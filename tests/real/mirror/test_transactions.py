@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from mirroring import Flow
-from reading import read_all
-from waiting import eventually
-from writing import Writer, interleave, numbered
+
+from support.clusters.reading import read_all
+from support.clusters.writing import Writer, interleave, numbered
+from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 
 def write_interleaved(flow: Flow, topic: str) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mirroring import new_alias
-from pair import Pair
 
 from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.pipeline.session import LocalSpark
+from heliograph.spark.session import LocalSpark
+from support.flows.mirroring import new_alias
+from support.flows.pair import Pair
 
 _SETTINGS = {
     "auto.create.topics.enable": "false",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 
-from pair import Pair, commit, committed
-from reading import read_all
-from writing import Writer, numbered, write
+from support.clusters.reading import read_all
+from support.clusters.writing import Writer, numbered, write
+from support.flows.pair import Pair, commit, committed
 
 SYNC = {"sync.group.offsets.enabled": "true"}
 GROUPS = 25

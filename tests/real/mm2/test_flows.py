@@ -11,14 +11,14 @@ from pathlib import Path
 
 import javaproperties
 import pytest
-from mirroring import load_properties, running
-from pair import Pair
-from reading import offsets, topics_of
-from waiting import eventually
-from writing import create_topics, numbered, write
 
 from heliograph import MirrorClient
 from heliograph.embedded import Cluster
+from support.clusters.reading import offsets, topics_of
+from support.clusters.writing import create_topics, numbered, write
+from support.flows.mirroring import load_properties, running
+from support.flows.pair import Pair
+from support.waiting import eventually
 
 IDENTITY = {"replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"}
 

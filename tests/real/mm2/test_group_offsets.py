@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from pair import (
+
+from support.clusters.reading import offsets, topics_of
+from support.clusters.writing import Writer, numbered, write
+from support.flows.pair import (
     PARTITIONS,
     RECORDS_PER_PARTITION,
     Pair,
@@ -13,9 +16,7 @@ from pair import (
     consume,
     member,
 )
-from reading import offsets, topics_of
-from waiting import eventually
-from writing import Writer, numbered, write
+from support.waiting import eventually
 
 SYNC = {"sync.group.offsets.enabled": "true"}
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from pair import (
+from heliograph import MirrorClient
+from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.writing import create_topics, numbered, set_topic_config, write
+from support.flows.pair import (
     PARTITIONS,
     Pair,
     assert_monotonic,
@@ -11,11 +14,7 @@ from pair import (
     consume,
     topic_config,
 )
-from reading import offsets, read_all, topics_of
-from waiting import eventually
-from writing import create_topics, numbered, set_topic_config, write
-
-from heliograph import MirrorClient
+from support.waiting import eventually
 
 
 def test_active_active_replication_with_failover_and_failback(pair: Pair) -> None:

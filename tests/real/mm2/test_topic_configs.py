@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
-from pair import Pair, topic_config
-from waiting import eventually
-from writing import admin, set_topic_config
 
 from heliograph.embedded import Cluster
+from support.clusters.writing import admin, set_topic_config
+from support.flows.pair import Pair, topic_config
+from support.waiting import eventually
 
 
 def wait_for_config(cluster: Cluster, topic: str, wanted: dict[str, str]) -> None:

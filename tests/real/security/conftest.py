@@ -3,9 +3,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from guarded import Files, guarded_cluster, make_files
 
 from heliograph.embedded import Cluster
+from support.clusters.guarded import Files, guarded_cluster, make_files
 
 
 @pytest.fixture(scope="session")

@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from guarded import SHARED, cluster_properties
-from kdc import REALM, Kdc
-from mirroring import load_properties, mirror_once
-from reading import assert_mirrored
-from waiting import eventually
-from writing import create_topics, numbered, write
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_client_config import mirror_client_config
 from heliograph.embedded import QUICK_JVM, Cluster, Listener, SecurityProtocol
 from heliograph.errors import SecurityFailed
-from heliograph.pipeline.session import LocalSpark
+from heliograph.spark.session import LocalSpark
 from heliograph.wire.messages import MetadataRequest
+from support.clusters.guarded import SHARED, cluster_properties
+from support.clusters.kdc import REALM, Kdc
+from support.clusters.reading import assert_mirrored
+from support.clusters.writing import create_topics, numbered, write
+from support.flows.mirroring import load_properties, mirror_once
+from support.waiting import eventually
 
 pytest.importorskip("gssapi", reason="python-gssapi is not installed; make kerberos")
 if not Kdc.is_here():

@@ -16,15 +16,15 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from grouping import commit, committed
-from guarded import SHARED, cluster_properties, password
-from mirroring import Running, load_properties, running
-from reading import offsets, read_all
-from waiting import eventually
-from writing import admin, create_topics, numbered, topic_config, write
 
 from heliograph.embedded import Cluster
-from heliograph.pipeline.session import LocalSpark
+from heliograph.spark.session import LocalSpark
+from support.clusters.grouping import commit, committed
+from support.clusters.guarded import SHARED, cluster_properties, password
+from support.clusters.reading import offsets, read_all
+from support.clusters.writing import admin, create_topics, numbered, topic_config, write
+from support.flows.mirroring import Running, load_properties, running
+from support.waiting import eventually
 
 PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
 _KINDS = {

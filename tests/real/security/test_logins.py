@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from guarded import (
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.net.poller import wait
+from heliograph.config.mirror_client_config import mirror_client_config
+from heliograph.embedded import Cluster
+from heliograph.errors import ClientError, LoginFailed, SecurityFailed
+from heliograph.wire.messages import ApiVersionsRequest, MetadataRequest
+from support.clusters.guarded import (
     PASSWORD,
     SESSION_MS,
     STORE_PASSWORD,
@@ -19,13 +26,6 @@ from guarded import (
     trust,
     unsecured_token,
 )
-
-from heliograph.client.cluster import ClusterClient
-from heliograph.client.poller import wait
-from heliograph.config.mirror_client_config import mirror_client_config
-from heliograph.embedded import Cluster
-from heliograph.errors import ClientError, LoginFailed, SecurityFailed
-from heliograph.wire.messages import ApiVersionsRequest, MetadataRequest
 
 WAYS = (
     *("pem", "inline", "jks", "mutual-pem", "mutual-pkcs12"),

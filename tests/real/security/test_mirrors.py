@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from guarded import (
+
+from heliograph.embedded import Cluster
+from heliograph.model import PartitionState
+from heliograph.spark.session import LocalSpark
+from support.clusters.guarded import (
     PASSWORD,
     SESSION_MS,
     SHARED,
@@ -24,14 +28,10 @@ from guarded import (
     trust,
     unsecured_token,
 )
-from mirroring import Running, load_properties, running
-from reading import assert_mirrored, read_all
-from waiting import eventually
-from writing import Writer, create_topics, numbered
-
-from heliograph.embedded import Cluster
-from heliograph.model import PartitionState
-from heliograph.pipeline.session import LocalSpark
+from support.clusters.reading import assert_mirrored, read_all
+from support.clusters.writing import Writer, create_topics, numbered
+from support.flows.mirroring import Running, load_properties, running
+from support.waiting import eventually
 
 RECORDS = 20
 TOKEN_SECONDS = 4

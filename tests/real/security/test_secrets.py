@@ -10,7 +10,9 @@ from pathlib import Path
 
 import javaproperties
 import pytest
-from guarded import (
+
+from heliograph.embedded import Cluster
+from support.clusters.guarded import (
     PASSWORD,
     SHARED,
     STORE_PASSWORD,
@@ -20,10 +22,8 @@ from guarded import (
     inline,
     password,
 )
-from reading import assert_mirrored
-from writing import create_topics, numbered, write
-
-from heliograph.embedded import Cluster
+from support.clusters.reading import assert_mirrored
+from support.clusters.writing import create_topics, numbered, write
 
 
 class Watch(threading.Thread):

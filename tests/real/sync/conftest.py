@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sides import Sides, open_sides
 
 from heliograph.embedded import Cluster
+from support.flows.sides import Sides, open_sides
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from confluent_kafka.admin import (
     ResourcePatternType,
     ResourceType,
 )
-from sides import Sides, open_sides
-from writing import admin
 
 from heliograph.embedded import Cluster
 from heliograph.sync.acls import ALL_ACLS, AclChanges, sync_acls
+from support.clusters.writing import admin
+from support.flows.sides import Sides, open_sides
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 
 import pytest
-from grouping import commit, member
-from handmade import HandMade
-from reading import read_all
-from waiting import eventually
-from writing import New, admin, create_topics, write
 
-from heliograph.client.groups import commit_offsets
-from heliograph.client.record_writer import RecordWriter
+from heliograph.client.admin.groups import commit_offsets
+from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
+from heliograph.mm2.offset_map import Stretch
 from heliograph.mm2.state_records import chunks_of, state_topic
-from heliograph.mm2.stretches import Stretch
 from heliograph.model import CommittedOffset, TopicPartition
 from heliograph.records.decode import Record
 from heliograph.sync import checkpoint_log
 from heliograph.wire.messages import broker_error
+from support.clusters.grouping import commit, member
+from support.clusters.reading import read_all
+from support.clusters.writing import New, admin, create_topics, write
+from support.flows.handmade import HandMade
+from support.waiting import eventually
 
 #: The name of the syncs' topic has the other cluster's alias in it; on the source all tests share one.
 ON_TARGET = {"offset-syncs_topic_location": "target"}

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
-from sides import Sides
-from writing import set_topic_config, topic_config, unset_topic_config, wait_for_config
-
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.configs import ConfigChange
 from heliograph.sync.configs import ConfigChanges, sync_configs
 from heliograph.sync.topics import sync_topics
+from support.clusters.writing import (
+    set_topic_config,
+    topic_config,
+    unset_topic_config,
+    wait_for_config,
+)
+from support.flows.sides import Sides
 
 # With eligible leader replicas (KIP-966) min.insync.replicas is a dynamic setting of the cluster.
 EXCLUDE = r"delete\.retention\..*, min\.insync\.replicas"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from confluent_kafka import TopicPartition as Position
-from grouping import commit, committed, member
-from handmade import HandMade
-from waiting import eventually
 
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
 from heliograph.sync.groups import GroupSync, sync_group_offsets
+from support.clusters.grouping import commit, committed, member
+from support.flows.handmade import HandMade
+from support.waiting import eventually
 
 
 def synced(made: HandMade, *checkpoints: tuple[str, int, int]) -> GroupSync:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handmade import HandMade
-from reading import read_all
-
 from heliograph.config.mirror_config import Heartbeats
 from heliograph.mm2.heartbeat import Heartbeat
 from heliograph.sync.heartbeats import HeartbeatSync
+from support.clusters.reading import read_all
+from support.flows.handmade import HandMade
 
 
 def heartbeats(made: HandMade) -> Heartbeats:

@@ -6,12 +6,12 @@ import logging
 
 import pytest
 from confluent_kafka.admin import ConfigResource, ResourceType
-from handmade import HandMade
-from writing import admin, create_topics
 
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
+from support.clusters.writing import admin, create_topics
+from support.flows.handmade import HandMade
 
 OPTION = "some.topic.replication.factor"
 

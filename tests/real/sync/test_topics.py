@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-from grouping import client
-from reading import topics_of
-from sides import Sides
-from waiting import eventually
-from writing import add_partitions, create_topics, delete_topic, topic_config
-
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.embedded import Cluster
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.topics import sync_topics
+from support.clusters.grouping import client
+from support.clusters.reading import topics_of
+from support.clusters.writing import add_partitions, create_topics, delete_topic, topic_config
+from support.flows.sides import Sides
+from support.waiting import eventually
 
 
 def sync(sides: Sides, flow: FlowConfig) -> MirroredTopics:

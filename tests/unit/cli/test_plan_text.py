@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from heliograph.cli.plan_text import plan_blocks, summary
-from heliograph.cli.report import plain
+from heliograph.cli.tables import plain
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
     FlowPlan,

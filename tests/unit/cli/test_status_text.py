@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heliograph.cli.report import plain
 from heliograph.cli.status_text import status_blocks
+from heliograph.cli.tables import plain
 from heliograph.inspection.mirror_status import (
     FlowView,
     GroupPartition,

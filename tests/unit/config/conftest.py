@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mm2_files import Reader
+
+from support.configurations.mm2_files import Reader
 
 
 @pytest.fixture

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mm2_files import BASE, Reader
+
+from support.configurations.mm2_files import BASE, Reader
 
 
 def test_without_clusters_there_is_nothing_to_say_but_that(mm2: Reader) -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from mm2_files import BASE, Reader
 
 from heliograph.config.mirror_config import ExactlyOnce
+from support.configurations.mm2_files import BASE, Reader
 
 ENABLED = BASE + "eu.exactly.once.source.support = enabled\n"
 COMMITTED = "us.consumer.isolation.level = read_committed\n"

@@ -3,12 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from strimzi_files import secret
 
-from heliograph.config import forms
+from heliograph.config.formats import load as forms
+from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.config.mm2_properties import load
 from heliograph.model import IsolationLevel, SyncsLocation, Translation
+from support.configurations.strimzi_files import secret
 
 FOLDER = Path(__file__).parents[3] / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.properties") if path.name != "worker.properties")

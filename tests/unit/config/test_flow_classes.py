@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mm2_files import BASE, Reader
+
+from support.configurations.mm2_files import BASE, Reader
 
 OWN = """\
 from heliograph.policy.naming import DefaultReplicationPolicy

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from mm2_files import BASE, Reader
 
 from heliograph.config.mirror_config import InternalTopic, Limits
 from heliograph.errors import ConfigError
 from heliograph.plan.internal_topics import internal_topics
+from support.configurations.mm2_files import BASE, Reader
 
 
 def test_defaults_are_kafkas_but_for_the_size_of_a_fetch(mm2: Reader) -> None:

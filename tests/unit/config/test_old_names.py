@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mm2_files import BASE, Reader
+from support.configurations.mm2_files import BASE, Reader
 
 
 def test_blacklists_are_read_as_exclusions_with_a_warning(mm2: Reader) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from mm2_files import BASE, Reader
-
 from heliograph.config.mirror_config import Heartbeats, InternalTopic
+from support.configurations.mm2_files import BASE, Reader
 
 
 def of_clusters(*aliases: str) -> str:

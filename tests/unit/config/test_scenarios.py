@@ -6,15 +6,15 @@ import json
 from pathlib import Path
 
 import pytest
-from forms_files import worker
-from mm2_files import Reader
-from strimzi_files import secret
 
-from heliograph.config.connectors import mirror_of
-from heliograph.config.forms import Beside, load
-from heliograph.config.worker import WORKER_ALIAS
+from heliograph.config.connectors.read_connectors import mirror_of
+from heliograph.config.connectors.worker import WORKER_ALIAS
+from heliograph.config.formats.load import Beside, load
 from heliograph.errors import ConfigError
 from heliograph.security import Password
+from support.configurations.forms_files import worker
+from support.configurations.mm2_files import Reader
+from support.configurations.strimzi_files import secret
 
 ROUTE = "my-cluster-kafka-bootstrap-jb.us-east.containers.appdomain.cloud:443"
 EVENT_STREAMS = "broker-3-q.kafka.us-east.es.cloud:9093,broker-1-q.kafka.us-east.es.cloud:9093"

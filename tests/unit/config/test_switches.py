@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mm2_files import BASE, Reader
+
+from support.configurations.mm2_files import BASE, Reader
 
 PARTS = """\
 refresh.groups

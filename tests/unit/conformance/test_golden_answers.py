@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from memory_herder import MemoryHerder
 
 from conformance.answer import Answer
 from conformance.exchange import Exchange
@@ -17,9 +16,10 @@ from conformance.known import read_known
 from conformance.report import Report, compare_all
 from conformance.sequence import SEQUENCE
 from conformance.stage import worker_properties
-from heliograph.config.rest import read_rest_config
-from heliograph.connect.levels import Levels
-from heliograph.web.server import RestServer
+from heliograph.config.connectors.rest import read_rest_config
+from heliograph.connect.logger_levels import Levels
+from heliograph.web.listener.server import RestServer
+from support.rest.memory_herder import MemoryHerder
 
 CLUSTERS = {"source": "source.example:9092", "target": "target.example:9092"}
 PAGE = Path(__file__).parents[3] / "COMPATIBILITY.md"

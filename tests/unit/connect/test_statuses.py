@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.connect.activity import Activity
+from heliograph.connect.connector_health import Activity
 from heliograph.connect.herder import ConnectorStatus, State
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import Worker, same, wanted_statuses
-from heliograph.mm2.connect_configs import RestartRecord, TargetState
-from heliograph.mm2.connect_status import ConnectorStatusRecord, StatusState
+from heliograph.mm2.connect.configs import RestartRecord, TargetState
+from heliograph.mm2.connect.status import ConnectorStatusRecord, StatusState
 
 WORKER = Worker(worker_id="w:1", generation=3, version="4.3.1")
 TASKS = [{"task.assigned.partitions": "t-0,t-2"}, {"task.assigned.partitions": "t-1"}]

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statuses import FLOW, PARTITION
 
-from heliograph.mm2 import chunks as module
-from heliograph.mm2.chunks import MAX_CHUNKS, ChunkLog, load_stretches
+from heliograph.mm2 import offset_map_segments as module
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map import LOST, Stretch, Stretches
+from heliograph.mm2.offset_map_segments import MAX_CHUNKS, ChunkLog, load_stretches
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
     Chunk,
@@ -26,7 +26,6 @@ from heliograph.mm2.state_records import (
     state_topic,
     told,
 )
-from heliograph.mm2.stretches import LOST, Stretch, Stretches
 from heliograph.model import (
     Gap,
     GapKind,
@@ -36,6 +35,7 @@ from heliograph.model import (
     TopicPartition,
     Trail,
 )
+from support.records.statuses import FLOW, PARTITION
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'

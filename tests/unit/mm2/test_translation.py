@@ -7,8 +7,8 @@ from bisect import bisect_left
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heliograph.mm2.offset_map import LOST, Stretch, Stretches
 from heliograph.mm2.offset_sync import OffsetSync
-from heliograph.mm2.stretches import LOST, Stretch, Stretches
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.mm2.translation import Translation
 from heliograph.model import TopicPartition

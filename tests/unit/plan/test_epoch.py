@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
-from heliograph.config.mm2_properties import load
 from heliograph.model import Lease, TopicPartition
 from heliograph.plan.epoch import FlowView, plan_epoch
 

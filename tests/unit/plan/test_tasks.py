@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from heliograph.config.connector_class import ConnectorClass
+from heliograph.config.connectors.connector_class import ConnectorClass
 from heliograph.model import TopicPartition
 from heliograph.plan.tasks import checkpoint_tasks, heartbeat_tasks, source_tasks, task_count
 

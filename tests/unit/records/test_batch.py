@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from batch_oracle import Row, read, rows, with_fields, write
 from hypothesis import given
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch
@@ -18,6 +17,7 @@ from heliograph.records.batch import (
     rewrite,
     split,
 )
+from support.records.batch_oracle import Row, read, rows, with_fields, write
 
 # reference/wire.md 3.2: 2 records, keys k, values v0 v1, header h=x; base 100, epoch 5, transactional.
 FETCHED = (

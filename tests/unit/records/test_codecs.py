@@ -5,12 +5,12 @@ import random
 
 import pyarrow
 import pytest
-from batch_oracle import squeeze, unsqueeze
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heliograph.errors import CorruptRecords
 from heliograph.records.codecs import GZIP, LZ4, NAMES, SNAPPY, ZSTD, compress, decompress, mend_lz4
+from support.records.batch_oracle import squeeze, unsqueeze
 
 COMPRESSING = [GZIP, SNAPPY, LZ4, ZSTD]
 NOISE = random.Random(5).randbytes(200_000)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from batch_oracle import CODECS, Row, read, rows, with_fields, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from heliograph.errors import CorruptRecords
 from heliograph.records.codecs import compress
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
+from support.records.batch_oracle import CODECS, Row, read, rows, with_fields, write
 
 # From a real broker: base offset 100, leader epoch 5, transactional, pid 42, epoch 3, sequence 7
 FETCHED = (

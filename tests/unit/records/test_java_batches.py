@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from batch_oracle import Row, read
-from java_batches import BATCHES
 
 from heliograph.records.batch import split
 from heliograph.records.decode import decode
 from heliograph.records.legacy import decode_legacy
 from heliograph.records.repack import repack
+from support.records.batch_oracle import Row, read
+from support.records.java_batches import BATCHES
 
 CODEC = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3}
 FIELDS = [(70, 1000, b"k", b"v"), (71, 1005, None, b""), (75, 1003, b"", None)]

@@ -5,7 +5,6 @@ import gzip
 import struct
 
 import pytest
-from batch_oracle import Row, read_legacy, rows, write_legacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.record.util import calc_crc32
@@ -13,6 +12,7 @@ from kafka.record.util import calc_crc32
 from heliograph.errors import CorruptRecords
 from heliograph.records.decode import Record
 from heliograph.records.legacy import decode_legacy, split_legacy
+from support.records.batch_oracle import Row, read_legacy, rows, write_legacy
 
 ROWS = [Row(70, 1000, b"k", b"v", []), Row(71, 1005, None, b"", []), Row(75, 1003, b"", None, [])]
 LEGACY = st.tuples(st.sampled_from([0, 1]), st.sampled_from([0, 1, 2, 3]))

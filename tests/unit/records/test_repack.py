@@ -4,13 +4,22 @@ import struct
 from itertools import pairwise
 
 import pytest
-from batch_oracle import CODECS, HEADER, Row, read, rows, with_fields, write, write_legacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heliograph.errors import CorruptRecords, RecordTooLarge
 from heliograph.records.codecs import compress
 from heliograph.records.repack import Repacked, repack, repack_legacy
+from support.records.batch_oracle import (
+    CODECS,
+    HEADER,
+    Row,
+    read,
+    rows,
+    with_fields,
+    write,
+    write_legacy,
+)
 
 # Deltas 0, 2, 4 as compaction left them, and 0, 1, 2 as a broker took them
 HOLES = (

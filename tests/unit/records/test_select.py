@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from batch_oracle import Row, read, with_fields, write
-from java_batches import BATCHES
 
 from heliograph.errors import CorruptRecords
 from heliograph.model import AbortedTransaction
 from heliograph.records.select import Selection, select
+from support.records.batch_oracle import Row, read, with_fields, write
+from support.records.java_batches import BATCHES
 
 COMMIT, ABORT = 1, 0
 

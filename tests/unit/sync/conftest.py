@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.config.mm2_properties import load
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
-from scripted import ScriptedCluster, reply
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import AclOperation, AclPermission, PatternType
 from heliograph.sync.acls import ALL_ACLS, AclChanges, sync_acls
+from support.brokers.scripted import ScriptedCluster, reply
 
 
 def cluster(*, describe: int = 0, create: int = 0) -> ScriptedCluster:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from scripted import ScriptedCluster, reply
-
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.sync.checkpoints import CheckpointSync
+from support.brokers.scripted import ScriptedCluster, reply
 
 NOT_AUTHORIZED = 29
 

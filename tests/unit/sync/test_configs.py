@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, cast
 
 import pytest
-from scripted import ScriptedCluster, reply
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.configs import ConfigChange, ConfigSource
 from heliograph.sync.configs import ConfigChanges, sync_configs
+from support.brokers.scripted import ScriptedCluster, reply
 
 TOPICS = {"orders": "a.orders", "refunds": "a.refunds"}
 NOT_AUTHORIZED, INVALID_CONFIG, POLICY_VIOLATION = 29, 40, 44

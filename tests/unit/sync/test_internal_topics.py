@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from scripted import ScriptedCluster, reply
 
-from heliograph.client.cluster import ClusterClient
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
+from support.brokers.scripted import ScriptedCluster, reply
 
 TOPIC = InternalTopic(name="topic", partitions=1, replication_factor=3)
 PLACED = PlacedTopic(topic=TOPIC, alias="b", option="some.topic.replication.factor")

@@ -6,11 +6,11 @@ import base64
 from pathlib import Path
 
 import pytest
-from asking import HEARTBEAT, Asking
-from memory_herder import MemoryHerder
 
 from heliograph.connect.herder import ConnectorStatus, Forbidden, Rebalancing, RequestTimeout, State
 from heliograph.errors import Unreachable
+from support.rest.asking import HEARTBEAT, Asking
+from support.rest.memory_herder import MemoryHerder
 
 
 def basic(user: str, password: str) -> dict[str, str]:

@@ -10,14 +10,14 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
-from asking import Asking
-from memory_herder import MemoryHerder
 
-from heliograph.config.rest import read_rest_config
-from heliograph.connect.levels import Levels
+from heliograph.config.connectors.rest import read_rest_config
+from heliograph.connect.logger_levels import Levels
 from heliograph.errors import ConfigError
 from heliograph.web.app import new_app
-from heliograph.web.server import RestServer
+from heliograph.web.listener.server import RestServer
+from support.rest.asking import Asking
+from support.rest.memory_herder import MemoryHerder
 
 
 def ask(asking: Asking, method: str, target: str, **rest: object) -> httpx.Response:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-from asking import HEARTBEAT, Asking
-from memory_herder import MemoryHerder
 
-from heliograph.config.rest import read_rest_config
+from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.herder import ConnectorInfo, NotLeader
-from heliograph.connect.levels import Levels
-from heliograph.web.server import RestServer
+from heliograph.connect.logger_levels import Levels
+from heliograph.web.listener.server import RestServer
+from support.rest.asking import HEARTBEAT, Asking
+from support.rest.memory_herder import MemoryHerder
 
 
 class Follower(MemoryHerder):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking import HEARTBEAT, Asking
+
+from support.rest.asking import HEARTBEAT, Asking
 
 TRUSTSTORE = "source.cluster.ssl.truststore.location"
 

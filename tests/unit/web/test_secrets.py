@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking import HEARTBEAT, Asking
+
+from support.rest.asking import HEARTBEAT, Asking
 
 PASSWORD = "source.cluster.ssl.truststore.password"
 JAAS = "target.cluster.sasl.jaas.config"

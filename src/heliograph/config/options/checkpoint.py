@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope
-from heliograph.config.values import (
+from heliograph.config.options.values import (
     BOOLEAN,
     CLASS,
     LIST,

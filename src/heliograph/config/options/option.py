@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from heliograph.config.values import OptionType, Validator, Value
+from heliograph.config.options.values import OptionType, Validator, Value
 
 
 class Scope(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope
-from heliograph.config.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least
 
 _serve = partial(Option, scope=Scope.SERVE)
 

@@ -6,7 +6,7 @@ import re
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, one_of
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, one_of
 
 _top = partial(Option, scope=Scope.TOP)
 

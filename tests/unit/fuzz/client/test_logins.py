@@ -7,22 +7,19 @@ import math
 from pathlib import Path
 
 import pytest
-from certificates import Authority
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import at_most, survives
-from mutation import mutants
 
-from heliograph.client.jks import MAGIC
-from heliograph.client.key_stores import with_material
-from heliograph.client.sasl import new_mechanism
-from heliograph.client.sasl.token_endpoint import read_answer
-from heliograph.client.sasl.tokens import expiry
-from heliograph.client.tls import new_context
-from heliograph.config.jaas import parse_jaas
-from heliograph.config.values import InvalidValue
+from heliograph.client.security.jks import MAGIC
+from heliograph.client.security.key_stores import with_material
+from heliograph.client.security.sasl import new_mechanism
+from heliograph.client.security.sasl.token_endpoint import read_answer
+from heliograph.client.security.sasl.tokens import expiry
+from heliograph.client.security.tls import new_context
+from heliograph.config.options.values import InvalidValue
+from heliograph.config.security.jaas import parse_jaas
 from heliograph.errors import HeliographError, LoginFailed
 from heliograph.security import (
     Password,
@@ -34,6 +31,9 @@ from heliograph.security import (
     TokenEndpoint,
     UnsecuredToken,
 )
+from support.brokers.certificates import Authority
+from support.fuzz.laws import at_most, survives
+from support.fuzz.mutation import mutants
 
 PASSWORD = "secret"
 AUTHORITY = Authority("ours")

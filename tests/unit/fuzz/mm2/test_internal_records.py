@@ -12,14 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import at_most, survives
-from mutation import mutants
-from statuses import FLOW, PARTITION
 
 from heliograph.errors import HeliographError
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
-from heliograph.mm2.chunks import load_stretches
-from heliograph.mm2.connect_offsets import (
+from heliograph.mm2.connect.offsets import (
     SourceOffset,
     checkpoint_offset_key,
     heartbeat_offset_key,
@@ -29,6 +25,8 @@ from heliograph.mm2.connect_offsets import (
 )
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map import LOST, Stretch
+from heliograph.mm2.offset_map_segments import load_stretches
 from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
@@ -38,8 +36,10 @@ from heliograph.mm2.state_records import (
     TrailRecord,
     chunks_of,
 )
-from heliograph.mm2.stretches import LOST, Stretch
 from heliograph.model import ProducerIdentity, TopicPartition, Trail
+from support.fuzz.laws import at_most, survives
+from support.fuzz.mutation import mutants
+from support.records.statuses import FLOW, PARTITION
 
 TP = TopicPartition("größe", 3)
 SYNC = OffsetSync("topic-1", 2, 3, 4)

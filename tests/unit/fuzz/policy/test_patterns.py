@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import survives
 
 from heliograph.errors import ConfigError, HeliographError, InvalidPattern
 from heliograph.policy.java_regex import JavaPattern
 from heliograph.policy.rename_rule import RenameRule
+from support.fuzz.laws import survives
 
 PIECES = [
     *"abc.|()[]{}*+?^$\\-&:!=<>#, \n\x00éß\ud800𝒳",

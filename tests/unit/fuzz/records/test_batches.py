@@ -5,13 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from batch_oracle import HEADER, Row, squeeze, with_fields, write
 from hypothesis import given
 from hypothesis import strategies as st
-from java_batches import BATCHES
 from kafka.record.util import calc_crc32c
-from laws import survives
-from mutation import flipped, mutants
 
 from heliograph.errors import HeliographError
 from heliograph.model import AbortedTransaction
@@ -19,6 +15,10 @@ from heliograph.records.batch import read_header, split
 from heliograph.records.decode import Record, decode
 from heliograph.records.repack import Repacked, repack
 from heliograph.records.select import Selection, select
+from support.fuzz.laws import survives
+from support.fuzz.mutation import flipped, mutants
+from support.records.batch_oracle import HEADER, Row, squeeze, with_fields, write
+from support.records.java_batches import BATCHES
 
 T0 = 1_700_000_000_000
 ROWS = [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from batch_oracle import squeeze
 from hypothesis import given
 from hypothesis import strategies as st
-from laws import survives
-from mutation import mutants
 
 from heliograph.errors import HeliographError
 from heliograph.records.codecs import decompress, mend_lz4
+from support.fuzz.laws import survives
+from support.fuzz.mutation import mutants
+from support.records.batch_oracle import squeeze
 
 PLAIN = [b"", b"x", b"value " * 100, bytes(range(256)) * 4]
 SQUEEZED = {codec: [squeeze(codec, plain) for plain in PLAIN] for codec in range(1, 5)}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 
-from asking import HEARTBEAT, Asking
 from hypothesis import given
 from hypothesis import strategies as st
+
+from support.rest.asking import HEARTBEAT, Asking
 
 PATHS = (
     "/connectors",

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kafka.protocol.consumer import FetchResponse
 from kafka.protocol.producer import ProduceResponse
-from laws import survives
-from mutation import mutants
-from response_samples import REQUESTS, sample
 
 from heliograph.errors import HeliographError, MalformedResponse
 from heliograph.wire import fetch, messages, produce
+from support.fuzz.laws import survives
+from support.fuzz.mutation import mutants
+from support.fuzz.response_samples import REQUESTS, sample
 
 FETCHED = bytes(sample(FetchResponse, fetch.VERSION).encode(version=fetch.VERSION))
 PRODUCED = {

@@ -1,0 +1,84 @@
+"""REST for `heliograph run`: Connect's API over the connectors of its file."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from heliograph.config.connectors.rest import RestConfig, read_rest_config
+from heliograph.config.formats.convert.conversion import read_outline
+from heliograph.config.mirror_config import MirrorConfig
+from heliograph.connect.dedicated_herder import DedicatedHerder
+from heliograph.connect.herder import Forbidden
+from heliograph.connect.logger_levels import Levels
+from heliograph.errors import ConfigError
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.progress import Progress
+from heliograph.web.listener.server import RestServer, now_ms
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def answering(
+    path: Path, worker: Path | None, config: MirrorConfig, mirror: Mirror, progress: Progress
+) -> Iterator[None]:
+    """While the block runs; unless `listeners` is there and empty. Raises ConfigError."""
+    settings = dict(config.rest)
+    if "listeners" in settings and not settings["listeners"].strip():
+        yield
+        return
+    rest = read_rest_config(settings, os.environ)
+    url = rest.advertised_url(os.uname().nodename)
+    herder = DedicatedHerder(
+        mirror,
+        progress,
+        connector_configs(path, worker),
+        worker_id=url.partition("://")[2].rstrip("/"),
+        writable=settings.get("rest.writable", "").strip().lower() == "true",
+    )
+    server = _started(rest, herder, asked_for="listeners" in settings)
+    try:
+        yield
+    finally:
+        if server is not None:
+            server.stop()
+
+
+def connector_configs(path: Path, worker: Path | None) -> Mapping[str, Mapping[str, str]]:
+    """As MM2 would give them to its connectors, by the names that they have here; nothing is filled in."""
+    found: dict[str, Mapping[str, str]] = {}
+    for each in (c for its in read_outline(path, worker).workers for c in its.connectors):
+        config = {
+            "name": each.name,
+            "connector.class": each.kind.java_name,
+            "source.cluster.alias": each.source,
+            "target.cluster.alias": each.target,
+            **each.config,
+        }
+        for name in (each.name, f"{each.pair}.{each.kind}"):
+            found[name] = {**config, "name": str(name)}
+    return found
+
+
+def _started(rest: RestConfig, herder: DedicatedHerder, *, asked_for: bool) -> RestServer | None:
+    levels = Levels(now_ms)
+    server = RestServer(rest, herder, levels, _not_for_all)
+    try:
+        server.start()
+    except ConfigError as e:
+        if asked_for:
+            raise
+        # A mirror is worth more than a port that nobody asked for.
+        log.warning("%s; no REST API, set listeners to have one elsewhere", e)
+        return None
+    return server
+
+
+def _not_for_all(_logger: str, _level: str) -> None:
+    raise Forbidden(
+        "This service is not a worker of a Connect cluster; levels are set for it alone"
+    )

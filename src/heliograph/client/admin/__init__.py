@@ -1,0 +1,1 @@
+"""Topics, configurations, ACLs, consumer groups and their coordinators."""

@@ -1,0 +1,230 @@
+"""What a mirror asks of a cluster besides fetching and producing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.net.response_checks import only
+from heliograph.errors import BrokerError, ClientError
+from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
+from heliograph.wire import messages
+
+EARLIEST = -2
+LATEST = -1
+
+_TIMEOUT_MS = 30_000
+_TOPIC_RESOURCE = 2
+_TOPIC_ALREADY_EXISTS = 36
+_INVALID_PARTITIONS = 37
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTopic:
+    name: str
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str]
+
+
+def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> ProducerIdentity:
+    """A producer id of our own, without transactions."""
+    backoff, deadline = Backoff(), time.monotonic() + patience
+    while True:
+        request = messages.InitProducerIdRequest(
+            transactional_id=None,
+            transaction_timeout_ms=0,
+            producer_id=-1,
+            producer_epoch=-1,
+            max_version=5,  # 6 is marked unstable
+        )
+        response = cluster.call_any(request)
+        if not response.error_code:
+            return ProducerIdentity(response.producer_id, response.producer_epoch)
+        error = messages.broker_error(response.error_code, "InitProducerId")
+        if not error.retriable or time.monotonic() > deadline:
+            raise error
+        time.sleep(backoff.next())
+
+
+def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[str, BrokerError]:
+    """Create topics; the answer holds those that failed. One that exists already counts as created."""
+    entry = messages.CreateTopicsRequest.CreatableTopic
+    config = entry.CreatableTopicConfig
+    request = messages.CreateTopicsRequest(
+        topics=[
+            entry(
+                name=topic.name,
+                num_partitions=topic.partitions,
+                replication_factor=topic.replication_factor,
+                assignments=[],
+                configs=[config(name=k, value=v) for k, v in topic.configs.items()],
+            )
+            for topic in topics
+        ],
+        timeout_ms=_TIMEOUT_MS,
+        validate_only=False,
+    )
+    return _failures(
+        cluster, cluster.call_controller(request).topics, harmless=_TOPIC_ALREADY_EXISTS
+    )
+
+
+def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict[str, BrokerError]:
+    """Grow topics to the given partition counts; the answer holds those that failed."""
+    entry = messages.CreatePartitionsRequest.CreatePartitionsTopic
+    request = messages.CreatePartitionsRequest(
+        topics=[entry(name=name, count=count, assignments=None) for name, count in counts.items()],
+        timeout_ms=_TIMEOUT_MS,
+        validate_only=False,
+    )
+    return _failures(
+        cluster, cluster.call_controller(request).results, harmless=_INVALID_PARTITIONS
+    )
+
+
+def _failures(
+    cluster: ClusterClient, answers: Iterable[Any], *, harmless: int
+) -> dict[str, BrokerError]:
+    return {
+        answer.name: messages.broker_error(
+            answer.error_code,
+            f"topic {answer.name!r} on {cluster.config.alias}",
+            answer.error_message,
+        )
+        for answer in answers
+        if answer.error_code not in (0, harmless)
+    }
+
+
+def list_offsets(
+    cluster: ClusterClient,
+    partitions: Iterable[TopicPartition],
+    timestamp: int,
+    isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    *,
+    patience: float = 30.0,
+) -> dict[TopicPartition, int]:
+    """Offsets by timestamp (`EARLIEST`, `LATEST`), asked of each partition's leader.
+
+    Under read_committed LATEST is the last stable offset. Leaders that move or come up meanwhile are
+    waited for, up to `patience` seconds.
+    """
+    missing, found = set(partitions), dict[TopicPartition, int]()
+    backoff, deadline = Backoff(), time.monotonic() + patience
+    problem: ClientError | None = None
+    while missing:
+        cluster.refresh({p.topic for p in missing})
+        by_leader: dict[int, list[TopicPartition]] = {}
+        for partition in missing:
+            leader = cluster.metadata.leaders.get(partition)
+            if leader is None:
+                code = cluster.metadata.why_leaderless(partition)
+                problem = messages.broker_error(code, f"{cluster.config.alias}: {partition}")
+            else:
+                by_leader.setdefault(leader, []).append(partition)
+        for leader, led in by_leader.items():
+            try:
+                problem = (
+                    _ask_offsets(cluster, leader, led, timestamp, isolation_level, found) or problem
+                )
+            except ClientError as e:
+                problem = e
+        missing -= found.keys()
+        if missing:
+            if time.monotonic() > deadline or (problem and not problem.retriable):
+                raise problem or messages.broker_error(5, f"{cluster.config.alias}: {min(missing)}")
+            time.sleep(backoff.next())
+    return found
+
+
+def available_offsets(
+    cluster: ClusterClient,
+    partitions: Iterable[TopicPartition],
+    timestamp: int,
+    isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, str]]:
+    """As `list_offsets`, without waiting: of partitions whose leader does not answer, it says why."""
+    wanted, found = list(partitions), dict[TopicPartition, int]()
+    missing: dict[TopicPartition, str] = {}
+    cluster.refresh({partition.topic for partition in wanted})
+    by_leader: dict[int, list[TopicPartition]] = {}
+    for partition in wanted:
+        leader = cluster.metadata.leaders.get(partition)
+        if leader is None:
+            missing[partition] = str(
+                messages.broker_error(
+                    cluster.metadata.why_leaderless(partition),
+                    f"{cluster.config.alias}: {partition}",
+                )
+            )
+        else:
+            by_leader.setdefault(leader, []).append(partition)
+    for leader, led in by_leader.items():
+        problem: ClientError | None
+        try:
+            problem = _ask_offsets(cluster, leader, led, timestamp, isolation_level, found)
+        except ClientError as e:
+            problem = e
+        missing |= {partition: str(problem) for partition in led if partition not in found}
+    return found, missing
+
+
+def _ask_offsets(
+    cluster: ClusterClient,
+    leader: int,
+    partitions: list[TopicPartition],
+    timestamp: int,
+    isolation_level: IsolationLevel,
+    found: dict[TopicPartition, int],
+) -> BrokerError | None:
+    topic_entry = messages.ListOffsetsRequest.ListOffsetsTopic
+    entry = topic_entry.ListOffsetsPartition
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        by_topic.setdefault(topic, []).append(partition)
+    request = messages.ListOffsetsRequest(
+        replica_id=-1,
+        isolation_level=isolation_level.wire,
+        topics=[
+            topic_entry(
+                name=topic,
+                partitions=[
+                    entry(partition_index=p, current_leader_epoch=-1, timestamp=timestamp)
+                    for p in ps
+                ],
+            )
+            for topic, ps in by_topic.items()
+        ],
+        max_version=6,
+    )
+    problem = None
+    for topic in cluster.call(leader, request).topics:
+        for answer in topic.partitions:
+            key = TopicPartition(topic.name, answer.partition_index)
+            if answer.error_code:
+                problem = messages.broker_error(
+                    answer.error_code, f"{cluster.config.alias}: offsets of {key}"
+                )
+            else:
+                found[key] = answer.offset
+    return problem
+
+
+def topic_config(cluster: ClusterClient, topic: str, key: str) -> str | None:
+    """One setting of a topic as it is in force (explicit, broker-wide or default)."""
+    entry = messages.DescribeConfigsRequest.DescribeConfigsResource
+    request = messages.DescribeConfigsRequest(
+        resources=[
+            entry(resource_type=_TOPIC_RESOURCE, resource_name=topic, configuration_keys=[key])
+        ]
+    )
+    about = f"topic {topic!r} on {cluster.config.alias}"
+    result = only(cluster.call_any(request).results, about)
+    if result.error_code:
+        raise messages.broker_error(result.error_code, about, result.error_message)
+    return next((config.value for config in result.configs if config.name == key), None)

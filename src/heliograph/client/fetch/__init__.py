@@ -1,0 +1,1 @@
+"""Record batches from their leaders, and readers of whole logs."""

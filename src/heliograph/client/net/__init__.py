@@ -1,0 +1,1 @@
+"""Connections to brokers, and which broker a request goes to."""

@@ -1,0 +1,410 @@
+"""One connection to one broker.
+
+Requests are answered in the order they were sent (the broker mutes a connection while it works on a
+request), so a queue of expected answers is all the bookkeeping there is. The socket never blocks: the
+copy loop drives many connections from one thread with `pump`, everybody else uses `call`, which
+waits. Responses are received into one buffer of the right size, and records in them stay views into it.
+
+Where a session ends with its token, the connection logs in again before (KIP-368): what is under way is
+answered first, and what is sent meanwhile waits, since a broker takes nothing else between the words of a
+login.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from heliograph import __version__
+from heliograph.client.fetch.fetch_memory import Body
+from heliograph.client.net.half_open import SILENCE
+from heliograph.client.net.poller import wait
+from heliograph.client.security.connection_security import Access
+from heliograph.client.security.login import Login
+from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
+from heliograph.wire import messages
+from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
+
+#: Above anything a broker sends unasked; a larger length field is garbage, not a response.
+MAX_FRAME_BYTES = 256 << 20
+#: A buffer for an answer starts at no more than what was asked for, or this, and grows as it fills: what a
+#: size says costs nothing until the bytes are there.
+_FIRST_BUFFER_BYTES = 16 << 20
+_RECEIVE_BUFFER_BYTES = 4 << 20
+#: Pieces per sendmsg; the kernel takes at most IOV_MAX (1024).
+_PIECES = 512
+_STOP_CHECK_SECONDS = 0.2
+#: As long as Java's clients give a connection to become one (socket.connection.setup.timeout.ms).
+_NEGOTIATE_SECONDS = 10.0
+_STOP_GRACE_SECONDS = 2.0
+#: The part of a session after which a login is renewed, as Java's clients have it: not all at once.
+_RENEWAL = (0.85, 0.95)
+#: Of the first question; version 3 tells the broker our name.
+_API_VERSIONS = range(4)
+_UNSUPPORTED_VERSION = 35
+
+
+class _Expected(NamedTuple):
+    correlation_id: int
+    asked: float
+    deadline: float
+    on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
+    asked_bytes: int
+    is_login: bool
+
+
+class _Request(NamedTuple):
+    """What waits for its turn; `asked_bytes` and `broker_waits` as in `Connection.send`."""
+
+    pieces: Sequence[Piece]
+    correlation_id: int
+    on_answer: Callable[[memoryview], None] | None
+    asked_bytes: int = _FIRST_BUFFER_BYTES
+    broker_waits: float = 0.0
+
+
+class Connection:
+    """A connection that has agreed on API versions with its broker, and logged in if it has to."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        client_id: str,
+        timeout: float = 30.0,
+        connect_timeout: float = 3.0,
+        stopped: Callable[[], bool] = lambda: False,
+        access: Access | None = None,
+    ) -> None:
+        """Returns once requests can be sent; `stopped` ends the wait for that."""
+        self.address = f"{host}:{port}"
+        self._host = host
+        self._access = access or Access()
+        self.logins = 0
+        self._login: Login | None = None  # under way
+        self._login_due = float("inf")
+        self._held: list[_Request] = []  # until it is done
+        self._answers = 0
+        self._heard = time.monotonic()
+        self.client_id = client_id
+        self.timeout = timeout
+        self.versions: messages.Versions = {}
+        self.features: Mapping[str, int] = {}  # finalized ones of the cluster (KIP-584)
+        self._expected: deque[_Expected] = deque()
+        self._correlation_id = 0
+        self._outgoing: deque[memoryview] = deque()
+        self._size = bytearray(SIZE.size)
+        self._incoming = memoryview(self._size)  # what is being filled: a size, then a body
+        self._filled = 0
+        self._body: Body | None = None
+        self._missing = 0  # bytes of the body that `_body` has no room for yet
+        self._transport = self._access.transport(
+            _connect(host, port, connect_timeout),
+            host=host,
+            address=self.address,
+            timeout=_NEGOTIATE_SECONDS,
+            stopped=stopped,
+        )
+        try:
+            self.timeout = min(timeout, _NEGOTIATE_SECONDS)
+            self._negotiate(stopped)
+            if self._access.logs_in:
+                self._log_in(stopped)
+            self.timeout = timeout
+            self._answers = 0
+        except BaseException:
+            self.close()
+            raise
+
+    # ── sending ──────────────────────────────────────────────────────────────────────────────
+
+    def send(
+        self,
+        api_key: int,
+        version: int,
+        body: Sequence[Piece],
+        on_answer: Callable[[memoryview], None],
+        *,
+        asked_bytes: int = _FIRST_BUFFER_BYTES,
+        broker_waits: float = 0.0,
+    ) -> None:
+        """Queue a hand-built request and write as much as the socket takes; `pump` writes the rest.
+
+        `asked_bytes`: how large the answer may be by our own wish; `broker_waits`: for how many seconds
+        the broker was asked to wait before it answers.
+        """
+        self._renew_login()
+        self._correlation_id += 1
+        pieces = frame(api_key, version, self._correlation_id, self.client_id, body)
+        self._queue(
+            _Request(
+                pieces,
+                self._correlation_id,
+                lambda body: on_answer(body[4:]),
+                asked_bytes,
+                broker_waits,
+            )
+        )
+        self._write()
+
+    def call(self, request: Any, *, stopped: Callable[[], bool] = lambda: False) -> Any:
+        """Send one of kafka-python's requests and wait for its decoded response.
+
+        A wait that `stopped` ends leaves the connection unusable, as every `ConnectionLost` does.
+        """
+        return self.call_all([request], stopped=stopped)[0]
+
+    def call_all(
+        self, requests: Sequence[Any], *, stopped: Callable[[], bool] = lambda: False
+    ) -> list[Any]:
+        """As `call`, without waiting for one answer before the next question is on its way."""
+        answers: list[Any] = []
+        for request in requests:
+            self.ask(request, answers.append)
+        self._write()
+        self._wait_until(lambda: len(answers) == len(requests), stopped)
+        return answers
+
+    def ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
+        """Queue one of kafka-python's requests; `pump` writes it, and hands its decoded response on."""
+        self._renew_login()
+        self._queue(self._encoded(request, on_answer))
+
+    def forget(self) -> None:
+        """Give up interest in all answers still to come; they are read and dropped when they arrive."""
+        self._expected = deque(
+            e if e.is_login else e._replace(on_answer=None) for e in self._expected
+        )
+        self._held = [request._replace(on_answer=None) for request in self._held]
+
+    @property
+    def in_flight(self) -> int:
+        return len(self._expected) + len(self._held)
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether it may be given more: not if it is at rest, and another fell silent since it was heard."""
+        return bool(self.in_flight) or not SILENCE.covers(self._heard)
+
+    @property
+    def wants_write(self) -> bool:
+        return bool(self._outgoing) or self._transport.wants_write
+
+    def fileno(self) -> int:
+        return self._transport.fileno()
+
+    # ── receiving ────────────────────────────────────────────────────────────────────────────
+
+    def pump(self) -> None:
+        """Write and read what is possible without waiting; hand complete answers to who asked."""
+        self._renew_login()
+        self._write()
+        while True:
+            try:
+                received = self._transport.receive(self._incoming[self._filled :])
+            except OSError as e:
+                raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            if received is None:
+                break
+            if received == 0:
+                raise self._closed()
+            self._filled += received
+            if self._filled == len(self._incoming):
+                if self._missing:
+                    self._grow()
+                else:
+                    self._filled = 0
+                    self._advance()
+        if self._expected and self._expected[0].deadline < time.monotonic():
+            if self.versions:  # who does not even greet has never been heard
+                SILENCE.note(self._expected[0].asked)
+            raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def _closed(self) -> ConnectionLost:
+        hint = ""
+        if self.versions and not self._answers and not self._access.logs_in:
+            hint = (
+                " at the first question; a listener that wants SASL does that (security.protocol)"
+            )
+        return ConnectionLost(f"{self.address}: the broker closed the connection{hint}")
+
+    def _advance(self) -> None:
+        if self._body is None:
+            self._begin_body()
+            return
+        body, self._body = self._incoming, None
+        self._incoming = memoryview(self._size)
+        expected = self._expected.popleft()
+        (correlation_id,) = SIZE.unpack_from(body)
+        if correlation_id != expected.correlation_id:
+            raise NotKafka(
+                f"{self.address}: expected the answer to request {expected.correlation_id}, got "
+                f"one to {correlation_id}"
+            )
+        self._answers += 1
+        self._heard = time.monotonic()
+        if expected.on_answer is not None:
+            expected.on_answer(body)
+
+    def _begin_body(self) -> None:
+        (size,) = SIZE.unpack(self._size)
+        asked = self._expected[0].asked_bytes if self._expected else 0
+        if not 4 <= size <= max(MAX_FRAME_BYTES, asked) or not self._expected:
+            raise NotKafka(
+                f"{self.address}: expected Kafka's protocol, but "
+                f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
+            )
+        self._body = Body(min(size, asked))
+        self._missing = size - len(self._body)
+        self._incoming = memoryview(self._body)
+
+    def _grow(self) -> None:
+        assert self._body is not None
+        more = min(self._missing, len(self._body))
+        self._incoming.release()
+        self._body += bytes(more)
+        self._missing -= more
+        self._incoming = memoryview(self._body)
+
+    def _wait_until(self, ready: Callable[[], bool], stopped: Callable[[], bool]) -> None:
+        while not ready():
+            wait([self], _STOP_CHECK_SECONDS)
+            self.pump()
+            if not ready() and stopped():
+                raise Interrupted(f"{self.address}: stopped while waiting for an answer")
+
+    def _encoded(self, request: Any, on_answer: Callable[[Any], None]) -> _Request:
+        self._correlation_id += 1
+        data, decode = messages.encode(request, self.versions, self._correlation_id, self.client_id)
+        return _Request([data], self._correlation_id, lambda body: on_answer(decode(body)))
+
+    def _queue(self, request: _Request) -> None:
+        if self._login is not None:
+            self._held.append(request)
+            return
+        self._send_now(request)
+
+    def _send_now(self, request: _Request, *, is_login: bool = False) -> None:
+        now = time.monotonic()
+        self._expected.append(
+            _Expected(
+                request.correlation_id,
+                now,
+                now + self.timeout + request.broker_waits,
+                request.on_answer,
+                request.asked_bytes,
+                is_login,
+            )
+        )
+        self._outgoing.extend(memoryview(piece) for piece in request.pieces)
+
+    def _write(self) -> None:
+        outgoing = self._outgoing
+        while outgoing:
+            pieces = [outgoing[i] for i in range(min(len(outgoing), _PIECES))]
+            try:
+                sent = self._transport.send(pieces)
+            except OSError as e:
+                raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
+            if sent is None:
+                return
+            while outgoing and sent >= len(outgoing[0]):
+                sent -= len(outgoing.popleft())
+            if sent:
+                outgoing[0] = outgoing[0][sent:]
+
+    def _negotiate(self, stopped: Callable[[], bool]) -> None:
+        # Not at once: at the end of an epoch offsets may have to go to a broker not met before.
+        impatient = time.monotonic() + _STOP_GRACE_SECONDS
+
+        def enough() -> bool:
+            return stopped() and time.monotonic() > impatient
+
+        response = self._ask_versions(_API_VERSIONS[-1], enough)
+        if response.error_code == _UNSUPPORTED_VERSION:
+            # The answer has version 0's shape; since 2.4 it names the versions that would do (KIP-511).
+            key = messages.ApiVersionsRequest.API_KEY
+            offered = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+            version = messages.pick_version(
+                "ApiVersions", key, _API_VERSIONS, {key: (0, 0)} | offered
+            )
+            response = self._ask_versions(version, enough)
+        if response.error_code:
+            raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
+        self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
+        self.features = {f.name: f.max_version_level for f in response.finalized_features}
+
+    def _ask_versions(self, version: int, stopped: Callable[[], bool]) -> Any:
+        request = messages.ApiVersionsRequest(
+            client_software_name="heliograph", client_software_version=__version__, version=version
+        )
+        try:
+            return self.call(request, stopped=stopped)
+        except MalformedResponse as e:
+            raise NotKafka(f"{self.address}: expected Kafka's protocol, but {e}") from e
+        except Interrupted:
+            raise
+        except ConnectionLost as e:
+            raise ConnectionLost(
+                f"{self.address}: accepts connections, but does not answer Kafka's first question "
+                "(ApiVersions); a broker that is starting, a listener that wants TLS, or no Kafka"
+            ) from e
+
+    # ── logging in ───────────────────────────────────────────────────────────────────────────
+
+    def _log_in(self, stopped: Callable[[], bool]) -> None:
+        self._begin_login()
+        self._wait_until(lambda: self._login is None, stopped)
+
+    def _renew_login(self) -> None:
+        if self._login is None and time.monotonic() >= self._login_due:
+            self._begin_login()
+
+    def _begin_login(self) -> None:
+        self._login_due = float("inf")
+        login = Login(self._access, self._host, self.address, self._ask)
+        self._login = login
+        login.start()
+        self._write()
+
+    def _ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
+        """A word of the login."""
+
+        def answered(response: Any) -> None:
+            on_answer(response)
+            if self._login is not None and self._login.done:
+                self._end_login(self._login.lifetime)
+
+        self._send_now(self._encoded(request, answered), is_login=True)
+        self._write()
+
+    def _end_login(self, lifetime: float) -> None:
+        self._login = None
+        self.logins += 1
+        if lifetime:
+            self._login_due = time.monotonic() + lifetime * random.uniform(*_RENEWAL)
+        held, self._held = self._held, []
+        for request in held:
+            self._send_now(request)
+        self._write()
+
+
+def _connect(host: str, port: int, timeout: float) -> socket.socket:
+    try:
+        connection = socket.create_connection((host, port), timeout)
+    except OSError as e:
+        raise ConnectionLost(f"{host}:{port}: cannot connect: {e.strerror or e}") from e
+    except (ValueError, OverflowError) as e:  # a broker advertises what is no name or no port
+        raise ConnectionLost(f"{host!r}:{port}: cannot connect: {e}") from e
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+    connection.setblocking(False)
+    return connection

@@ -1,0 +1,1 @@
+"""Record batches to their leaders, with sequence numbers and in transactions."""

@@ -1,0 +1,292 @@
+"""Transactions of one transactional.id: the dialogue with its coordinator.
+
+    version 1    InitProducerId ─► AddPartitionsToTxn ─► Produce … ─► EndTxn ─► AddPartitionsToTxn …
+    version 2    InitProducerId ─► Produce … ─► EndTxn, which answers with the next epoch ─► Produce …
+
+Version 2 (KIP-890) is spoken where the cluster has finalized it. Whoever asks for a producer id under the
+same transactional.id ends what we left open and fences us: from then on brokers refuse our epoch.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.net.response_checks import only
+from heliograph.errors import BrokerError, ClientError, Fenced
+from heliograph.model import ProducerIdentity, TopicPartition
+from heliograph.wire import error_codes, messages
+
+log = logging.getLogger(__name__)
+
+_TRANSACTION_KEY = 1
+#: KIP-699: before this version of FindCoordinator a request names one key only.
+_BATCHED_VERSION = 4
+_NO_PRODUCER = ProducerIdentity(-1, -1)
+_FEATURE = "transaction.version"
+_LIST_TRANSACTIONS_KEY = 66
+
+#: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR.
+_MOVED = frozenset({15, 16})
+_OPERATION_NOT_ATTEMPTED = 55
+#: What AddPartitionsToTxn says of a partition; every other code concerns the transaction.
+_OF_A_PARTITION = frozenset(
+    {
+        error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+        error_codes.TOPIC_AUTHORIZATION_FAILED,
+        _OPERATION_NOT_ATTEMPTED,
+    }
+)
+#: INVALID_PRODUCER_ID_MAPPING: the transactional.id belongs to another producer id by now.
+FENCING = frozenset({error_codes.INVALID_PRODUCER_EPOCH, error_codes.PRODUCER_FENCED, 49})
+
+
+def fenced(transactional_id: str, error: BrokerError) -> Fenced:
+    return Fenced(
+        f"transactional.id {transactional_id}: fenced: another service has taken over, or the transaction "
+        f"took longer than transaction.timeout.ms ({error})"
+    )
+
+
+class Coordinator:
+    """Of one transactional.id; for one thread. The cluster client should be its own: a request to end a
+    transaction must not wait behind a produce request.
+
+    What is worth it is tried again for `patience` seconds. Raises ClientError, or Fenced.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterClient,
+        transactional_id: str,
+        *,
+        timeout_ms: int,
+        patience: float = 30.0,
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.timeout_ms = timeout_ms
+        self._cluster = cluster
+        self._patience = patience
+        self._node: int | None = None
+
+    def version(self) -> int:
+        """Of transactions, as the cluster has agreed on: 1 or 2."""
+        try:
+            features = self._cluster.connection(self._find()).features
+        except ClientError:
+            self._node = None
+            raise
+        return 2 if features.get(_FEATURE, 0) >= 2 else 1
+
+    def init(self, current: ProducerIdentity | None = None) -> ProducerIdentity:
+        """A new epoch. What is open is aborted; without `current`, whoever has the id now is fenced; with
+        it (KIP-360, Kafka 2.5), we are if another has it."""
+        wanted = current or _NO_PRODUCER
+        answer = self._ask(
+            "InitProducerId",
+            lambda: messages.InitProducerIdRequest(
+                transactional_id=self.transactional_id,
+                transaction_timeout_ms=self.timeout_ms,
+                producer_id=wanted.producer_id,
+                producer_epoch=wanted.epoch,
+                max_version=5,  # 6 is marked unstable
+            ),
+        )
+        return ProducerIdentity(answer.producer_id, answer.producer_epoch)
+
+    def add(
+        self, identity: ProducerIdentity, partitions: Collection[TopicPartition]
+    ) -> dict[TopicPartition, BrokerError]:
+        """Make them part of the transaction (version 1 only); the answer holds those that cannot be."""
+        failed: dict[TopicPartition, BrokerError] = {}
+        left = set(partitions)
+        while left:
+            answers = self._add_once(identity, sorted(left))
+            refused = {p: e for p, e in answers.items() if e.code != _OPERATION_NOT_ATTEMPTED}
+            failed |= refused
+            left = answers.keys() - refused.keys() if refused else set()
+        return failed
+
+    def end(self, identity: ProducerIdentity, *, commit: bool, version: int) -> ProducerIdentity:
+        """Commit or abort; the identity to go on with. May be repeated until it is answered."""
+        answer = self._ask(
+            f"EndTxn ({'commit' if commit else 'abort'})",
+            lambda: messages.EndTxnRequest(
+                transactional_id=self.transactional_id,
+                producer_id=identity.producer_id,
+                producer_epoch=identity.epoch,
+                committed=commit,
+                max_version=5 if version == 2 else 4,
+            ),
+        )
+        if version == 2:
+            return ProducerIdentity(answer.producer_id, answer.producer_epoch)
+        return identity
+
+    def _add_once(
+        self, identity: ProducerIdentity, partitions: list[TopicPartition]
+    ) -> dict[TopicPartition, BrokerError]:
+        by_topic: dict[str, list[int]] = {}
+        for topic, number in partitions:
+            by_topic.setdefault(topic, []).append(number)
+        entry = messages.AddPartitionsToTxnRequest.AddPartitionsToTxnTopic
+        answer = self._ask(
+            "AddPartitionsToTxn",
+            lambda: messages.AddPartitionsToTxnRequest(
+                v3_and_below_transactional_id=self.transactional_id,
+                v3_and_below_producer_id=identity.producer_id,
+                v3_and_below_producer_epoch=identity.epoch,
+                v3_and_below_topics=[
+                    entry(name=topic, partitions=numbers) for topic, numbers in by_topic.items()
+                ],
+                max_version=3,  # later ones are for brokers among themselves
+            ),
+        )
+        return {
+            TopicPartition(topic.name, each.partition_index): messages.broker_error(
+                each.partition_error_code, f"target {topic.name}-{each.partition_index}"
+            )
+            for topic in answer.results_by_topic_v3_and_below
+            for each in topic.results_by_partition
+            if each.partition_error_code
+        }
+
+    # ── asking ───────────────────────────────────────────────────────────────────────────────
+
+    def _ask(self, what: str, request: Callable[[], Any]) -> Any:
+        subject = f"{self._cluster.config.alias}: {self.transactional_id}: {what}"
+        backoff, deadline = Backoff(first=0.02, most=1.0), time.monotonic() + self._patience
+        while True:
+            try:
+                answer = self._cluster.call(self._find(), request())
+                self._check(subject, answer)
+                return answer
+            except ClientError as e:
+                if not isinstance(e, BrokerError) or e.code in _MOVED:
+                    self._node = None
+                if not e.retriable or time.monotonic() > deadline or self._cluster.stopped():
+                    raise
+                log.debug("%s", e)
+            time.sleep(backoff.next())
+
+    def _check(self, subject: str, answer: Any) -> None:
+        for code in _codes(answer):
+            if code:
+                error = messages.broker_error(code, subject)
+                raise fenced(self.transactional_id, error) if code in FENCING else error
+
+    def _find(self) -> int:
+        if self._node is None:
+            request = messages.FindCoordinatorRequest(
+                key=self.transactional_id,
+                key_type=_TRANSACTION_KEY,
+                coordinator_keys=[self.transactional_id],
+                max_version=5,
+            )
+            about = f"{self._cluster.config.alias}: coordinator of {self.transactional_id}"
+            answer = self._cluster.call_any(request)
+            if request.API_VERSION >= _BATCHED_VERSION:
+                answer = only(answer.coordinators, about)
+            if answer.error_code:
+                raise messages.broker_error(answer.error_code, about, answer.error_message)
+            if answer.node_id not in self._cluster.metadata.nodes:
+                self._cluster.refresh([])
+            self._node = answer.node_id
+        return self._node
+
+
+def _codes(answer: Any) -> list[int]:
+    """Those that concern the whole request."""
+    topics = getattr(answer, "results_by_topic_v3_and_below", None)
+    if topics is None:
+        return [answer.error_code]
+    codes = (each.partition_error_code for topic in topics for each in topic.results_by_partition)
+    return [code for code in codes if code not in _OF_A_PARTITION]
+
+
+class Transaction:
+    """The present transaction of one producer: what belongs to it, and under which identity it writes.
+
+    `identity` is fresh: nothing was written under it.
+    """
+
+    def __init__(self, coordinator: Coordinator, identity: ProducerIdentity) -> None:
+        self.identity = identity
+        self.version = 0  # before `start`
+        self.partitions: set[TopicPartition] = set()
+        self.opened: float | None = None  # monotonic; None: nothing belongs to it yet
+        self._coordinator = coordinator
+
+    @property
+    def transactional_id(self) -> str:
+        return self._coordinator.transactional_id
+
+    @property
+    def timeout_seconds(self) -> float:
+        return self._coordinator.timeout_ms / 1000
+
+    def start(self) -> None:
+        """Agree with the target on a version. Raises ClientError."""
+        self.version = self._coordinator.version()
+
+    def join(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, BrokerError]:
+        """To be called before anything is written to them; the answer holds those that may not be."""
+        new = set(partitions) - self.partitions
+        if not new:
+            return {}
+        if self.opened is None:
+            self.opened = time.monotonic()
+        failed = self._coordinator.add(self.identity, new) if self.version == 1 else {}
+        self.partitions |= new - failed.keys()
+        return failed
+
+    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
+        """Where its end takes an offset: with version 1 on all that joined, with version 2 on those that were
+        written to; to others nothing may have been sent before it was time to end."""
+        return set(self.partitions) if self.version == 1 else set(written)
+
+    def commit(self) -> None:
+        """Nothing may be under way. If it raises, the outcome is open: call it again."""
+        self._end(commit=True)
+
+    def abort(self) -> None:
+        """As `commit`; afterwards everything that was written is void and the epoch is a new one."""
+        self._end(commit=False)
+        if self.version == 1:
+            # What was refused has left holes in the sequence numbers (KIP-360).
+            self.identity = self._coordinator.init(self.identity)
+
+    def _end(self, *, commit: bool) -> None:
+        if self.partitions:
+            self.identity = self._coordinator.end(
+                self.identity, commit=commit, version=self.version
+            )
+        self.partitions = set()
+        self.opened = None
+
+
+def transactional_ids(cluster: ClusterClient, pattern: re.Pattern[str]) -> set[str]:
+    """Those that the brokers remember and we may see (KIP-664, Kafka 3.0)."""
+    found: set[str] = set()
+    for node in cluster.refresh([]).nodes:
+        if _LIST_TRANSACTIONS_KEY not in cluster.connection(node).versions:
+            continue
+        request = messages.ListTransactionsRequest(
+            state_filters=[], producer_id_filters=[], max_version=0
+        )
+        answer = cluster.call(node, request)
+        if answer.error_code:
+            raise messages.broker_error(
+                answer.error_code, f"{cluster.config.alias}: transactional ids of broker {node}"
+            )
+        found |= {
+            state.transactional_id
+            for state in answer.transaction_states
+            if pattern.fullmatch(state.transactional_id)
+        }
+    return found

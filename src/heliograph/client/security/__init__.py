@@ -1,0 +1,1 @@
+"""TLS, SASL, key stores, and how logins travel to executors."""

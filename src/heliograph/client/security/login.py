@@ -1,0 +1,86 @@
+"""One login of a connection: SaslHandshake, then SaslAuthenticate until both ends have said all.
+
+Nothing waits here, so that a connection in use can log in again (KIP-368) while its answers still arrive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from heliograph.client.security.connection_security import Access
+from heliograph.errors import LoginFailed, SecurityFailed
+from heliograph.wire import messages
+
+_UNSUPPORTED_SASL_MECHANISM = 33
+_ILLEGAL_SASL_STATE = 34
+_SASL_AUTHENTICATION_FAILED = 58
+
+#: Sends a request of kafka-python's, and hands its decoded response to who asked.
+Ask = Callable[[Any, Callable[[Any], None]], None]
+
+
+class Login:
+    """`lifetime` in seconds is there once it is `done`; 0 means that the session does not end."""
+
+    def __init__(self, access: Access, host: str, address: str, ask: Ask) -> None:
+        sasl = access.security.sasl
+        assert sasl is not None
+        self.done = False
+        self.lifetime = 0.0
+        self._security = access.security
+        self._name = sasl.mechanism
+        self._address = f"{access.prefix}{address}"
+        self._ask = ask
+        self._mechanism = self._explained(lambda: access.mechanism(host))
+
+    def start(self) -> None:
+        # The first word may take a token endpoint's time; the handshake is not sent before it is known.
+        first = self._explained(self._mechanism.start)
+        handshake = messages.SaslHandshakeRequest(mechanism=self._name, version=1)
+        self._ask(handshake, lambda response: self._shaken(response, first))
+
+    def _shaken(self, response: Any, first: bytes) -> None:
+        if response.error_code == _UNSUPPORTED_SASL_MECHANISM:
+            raise LoginFailed(
+                f"{self._address}: {self._security.key('sasl.mechanism')}: expected one of "
+                f"{', '.join(response.mechanisms)}, which the broker offers, found {self._name}"
+            )
+        if response.error_code == _ILLEGAL_SASL_STATE:
+            raise LoginFailed(
+                f"{self._address}: this listener wants no login; "
+                f"{self._security.key('security.protocol')} may be wrong, or the port"
+            )
+        if response.error_code:
+            raise messages.broker_error(response.error_code, f"{self._address}: SaslHandshake")
+        self._say(first)
+
+    def _say(self, word: bytes) -> None:
+        request = messages.SaslAuthenticateRequest(auth_bytes=word, max_version=2)
+        self._ask(request, self._answered)
+
+    def _answered(self, response: Any) -> None:
+        if response.error_code == _SASL_AUTHENTICATION_FAILED:
+            raise LoginFailed(self._refusal(response.error_message or "it does not say why"))
+        if response.error_code:
+            subject = f"{self._address}: SaslAuthenticate"
+            raise messages.broker_error(response.error_code, subject, response.error_message)
+        challenge = bytes(response.auth_bytes or b"")
+        word = self._explained(lambda: self._mechanism.answer(challenge))
+        if word is not None:
+            self._say(word)
+            return
+        self.lifetime = max(getattr(response, "session_lifetime_ms", 0) or 0, 0) / 1000
+        self.done = True
+
+    def _refusal(self, said: str) -> str:
+        setting = self._security.key("sasl.jaas.config")
+        return f"{self._address}: {setting}: the broker refuses the login by {self._name}: {said}"
+
+    def _explained(self, action: Callable[[], Any]) -> Any:
+        """What a mechanism complains of, with the broker and the setting before it."""
+        try:
+            return action()
+        except SecurityFailed as e:
+            setting = self._security.key("sasl.jaas.config")
+            raise type(e)(f"{self._address}: {setting}: {e}") from e

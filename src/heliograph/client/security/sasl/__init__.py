@@ -1,0 +1,42 @@
+"""SASL mechanisms: who we are, said in the way that a broker asks for.
+
+A mechanism is made anew for every login. It raises LoginFailed where credentials cannot be had or the
+broker fails to prove itself.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from heliograph.client.security.sasl.aws import AwsMskIam
+from heliograph.client.security.sasl.kerberos import Gssapi
+from heliograph.client.security.sasl.oauthbearer import OAuthBearer
+from heliograph.client.security.sasl.plain import Plain
+from heliograph.client.security.sasl.scram import Scram
+from heliograph.security import AwsIam, Kerberos, Password, Security
+
+
+class Mechanism(Protocol):
+    def start(self) -> bytes:
+        """The client's first word."""
+        ...
+
+    def answer(self, challenge: bytes) -> bytes | None:
+        """The client's next word; None if all is said."""
+        ...
+
+
+def new_mechanism(security: Security, host: str) -> Mechanism:
+    """For a login at the broker `host`."""
+    sasl = security.sasl
+    assert sasl is not None
+    credentials = sasl.credentials
+    if isinstance(credentials, Password):
+        if sasl.mechanism == "PLAIN":
+            return Plain(credentials)
+        return Scram(sasl.mechanism, credentials)
+    if isinstance(credentials, Kerberos):
+        return Gssapi(credentials, host)
+    if isinstance(credentials, AwsIam) and sasl.mechanism == "AWS_MSK_IAM":
+        return AwsMskIam(credentials, host)
+    return OAuthBearer(credentials, host, security)

@@ -1,0 +1,89 @@
+"""A token endpoint, asked for a token by client credentials (RFC 6749, section 4.4)."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import urllib.error
+import urllib.request
+from dataclasses import replace
+from urllib.parse import quote_plus, urlencode
+
+from heliograph.client.security.key_stores import with_material
+from heliograph.client.security.tls import new_context
+from heliograph.errors import LoginFailed, Unreachable
+from heliograph.security import Security, TokenEndpoint
+
+_MAX_ANSWER = 1 << 20
+_WORDS = 200
+#: Some thousand years: what says more says nothing.
+_MOST_SECONDS = 1e12
+
+
+def ask_endpoint(endpoint: TokenEndpoint, security: Security) -> tuple[str, float | None]:
+    """A token and its lifetime in seconds, if told. LoginFailed if refused, Unreachable if not answered."""
+    body = {"grant_type": "client_credentials"}
+    if endpoint.scope:
+        body["scope"] = endpoint.scope
+    request = urllib.request.Request(
+        endpoint.url,
+        data=urlencode(body).encode(),
+        headers={
+            "Accept": "application/json",
+            "Authorization": f"Basic {_basic(endpoint)}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        },
+    )
+    return read_answer(endpoint, _open(endpoint, request, security))
+
+
+def _basic(endpoint: TokenEndpoint) -> str:
+    parts = [endpoint.client_id, str(endpoint.client_secret)]
+    if endpoint.urlencode:
+        parts = [quote_plus(part) for part in parts]
+    return base64.b64encode(":".join(parts).encode()).decode()
+
+
+def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Security) -> bytes:
+    context = None
+    if endpoint.url.lower().startswith("https:"):
+        context = new_context(with_material(replace(security, tls=endpoint.tls)))
+    try:
+        with urllib.request.urlopen(
+            request, timeout=endpoint.timeout_seconds, context=context
+        ) as answer:
+            return bytes(answer.read(_MAX_ANSWER))
+    except urllib.error.HTTPError as e:
+        with e:
+            said = _error(e.read(_MAX_ANSWER))
+        sentence = f"{endpoint.url}: no token: HTTP {e.code}{said}"
+        if e.code >= 500:
+            raise Unreachable(sentence) from e
+        raise LoginFailed(f"{sentence}; check the client's id and secret") from e
+    except urllib.error.URLError as e:
+        raise Unreachable(f"{endpoint.url}: no token: {e.reason}") from e
+    except (OSError, http.client.HTTPException) as e:
+        raise Unreachable(f"{endpoint.url}: no token: {e or type(e).__name__}") from e
+
+
+def read_answer(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None]:
+    try:
+        answer = json.loads(body)
+        token, seconds = answer["access_token"], answer.get("expires_in")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise LoginFailed(f"{endpoint.url}: expected JSON with access_token, found none") from None
+    if not isinstance(token, str) or not token or not token.isprintable() or " " in token:
+        raise LoginFailed(f"{endpoint.url}: access_token is not a token")
+    told = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
+    return token, float(seconds) if told else None
+
+
+def _error(body: bytes) -> str:
+    """The endpoint's own words, if they are as OAuth wants them."""
+    try:
+        answer = json.loads(body)
+        said = answer.get("error_description") or answer["error"]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return ""
+    return f" ({str(said)[:_WORDS]})"

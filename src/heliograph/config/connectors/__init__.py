@@ -1,0 +1,1 @@
+"""Connector and worker configurations, and their validation as Connect answers it."""

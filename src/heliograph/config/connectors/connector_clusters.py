@@ -1,0 +1,132 @@
+"""Which clusters a connector reads, makes and writes, and how its clients log in there.
+
+The rules stand in `connectors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from heliograph.config.clusters import Logins, checked_servers
+from heliograph.config.connectors.connector_class import ConnectorClass
+from heliograph.config.connectors.worker import WorkerConfig
+from heliograph.config.formats.properties import PropertiesFile, Property
+from heliograph.config.options import OPTIONS, Scope
+from heliograph.config.resolve.layers import (
+    Setting,
+    Settings,
+    below,
+    client_settings,
+    is_client_config,
+)
+from heliograph.model import ClientKind, ClusterConfig
+
+_SERVERS = "bootstrap.servers"
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorClusters:
+    """Collects problems and warnings."""
+
+    name: str
+    file: PropertiesFile
+    worker: WorkerConfig
+    settings: Settings
+    problems: list[str]
+    warnings: list[str]
+
+    def read(self, kind: ConnectorClass, source: str, target: str) -> tuple[ClusterConfig, ...]:
+        """A heartbeat connector never looks at its source."""
+        found = [self._target(target)]
+        if kind is not ConnectorClass.HEARTBEAT:
+            found.append(self._cluster(source, "source"))
+        return tuple(found)
+
+    def _cluster(self, alias: str, side: str, producer: Settings | None = None) -> ClusterConfig:
+        clients = {kind: client_settings(self.settings, side, kind) for kind in ClientKind}
+        servers = self._servers(side, clients)
+        if producer is not None:
+            clients[ClientKind.PRODUCER] = producer
+        return self._secured(alias, servers, clients, f"{side}.cluster.")
+
+    def _secured(
+        self,
+        alias: str,
+        servers: tuple[str, ...],
+        clients: Mapping[ClientKind, Settings],
+        missing: str,
+    ) -> ClusterConfig:
+        logins = Logins(
+            self.file.name, self.problems, self.warnings, missing, self.file.properties.__contains__
+        )
+        cluster = ClusterConfig(
+            alias=alias, bootstrap_servers=servers, properties=_properties(clients)
+        )
+        return logins.secured(cluster, clients)
+
+    def _servers(self, side: str, clients: Mapping[ClientKind, Settings]) -> tuple[str, ...]:
+        used = [ClientKind.ADMIN, *([ClientKind.CONSUMER] if side == "source" else [])]
+        settings = [its[_SERVERS] for kind in used if _SERVERS in (its := clients[kind])]
+        if not settings or not any(setting.value.strip() for setting in settings):
+            self._problem(
+                f"{side}.cluster.{_SERVERS}", "missing; expected host:port of one or more brokers"
+            )
+            return ()
+        first, *others = [checked_servers(each, self.file.name, self.problems) for each in settings]
+        if any(set(other) != set(first) for other in others):
+            self._problem(
+                settings[-1].key,
+                f"expected the addresses of {settings[0].key}: a flow reads topics and records of one "
+                f"cluster",
+            )
+        return first
+
+    def _target(self, alias: str) -> ClusterConfig:
+        """As MM2's own clients reach it, and the worker's producer; if these name different brokers, as the
+        producer alone does."""
+        producer = self.producer()
+        servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
+        named = self._cluster(alias, "target", producer)
+        if set(servers) == set(named.bootstrap_servers) or not named.bootstrap_servers:
+            return named
+        written = producer[_SERVERS]
+        other = client_settings(self.settings, "target", ClientKind.ADMIN)[_SERVERS]
+        self.warnings.append(
+            f"connector {self.name}: its target is {written.found.shown.strip()}, where the worker's "
+            f"producer writes ({written.key} in {written.found.at(self.file.name)}), not "
+            f"{other.found.shown.strip()} ({other.key}); if these are two clusters, set "
+            f"producer.override.{_SERVERS}"
+        )
+        return self._secured(
+            alias, servers, dict.fromkeys(ClientKind, producer), "producer.override."
+        )
+
+    def producer(self) -> Settings:
+        """`Worker.baseProducerConfigs`: of the worker's settings without a prefix, only its servers."""
+        worker = self.of_worker()
+        default = Setting(_SERVERS, Property(",".join(self.worker.cluster.bootstrap_servers), 0))
+        base = {_SERVERS: worker.get(_SERVERS, default)}
+        return base | below(worker, "producer.") | below(self.settings, "producer.override.")
+
+    def of_worker(self) -> Settings:
+        """With the file that each stands in."""
+        return {
+            name: Setting(each.key, replace(each.found, place=each.found.at(self.worker.name)))
+            for name, each in self.worker.settings.items()
+        }
+
+    def _problem(self, key: str, sentence: str) -> None:
+        found = self.file.properties.get(key)
+        at = self.file.name if found is None else found.at(self.file.name)
+        self.problems.append(f"{key}: {sentence} ({at})")
+
+
+def _properties(clients: Mapping[ClientKind, Settings]) -> tuple[tuple[str, str], ...]:
+    """By kind of client, as a file of flows has them for a cluster."""
+    return tuple(
+        (f"{kind}.{name}", setting.value)
+        for kind, settings in clients.items()
+        for name, setting in settings.items()
+        if name != _SERVERS and (is_client_config(name) or (Scope(kind), name) in OPTIONS)
+    )

@@ -1,0 +1,298 @@
+"""The settings of a worker's REST API (`RestServerConfig`), and those that only ours has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heliograph.config.formats.properties import read_properties
+from heliograph.config.options import OPTIONS, Scope
+from heliograph.config.options.values import parse_list
+from heliograph.config.security.connection import read_security
+from heliograph.config.security.rest_allowlist import MODULES, PATHS, Permitted, own_files
+from heliograph.errors import ConfigError
+from heliograph.security import Security
+
+#: Connect binds to every address unless told otherwise. This one does so when it is asked to.
+DEFAULT_LISTENERS = "http://localhost:8083"
+MAX_REQUEST_BYTES = int(OPTIONS[Scope.SERVE, "rest.request.max.bytes"].default or 0)
+
+_LISTENER = re.compile(r"(https?)://\[?([\w.:-]*?)\]?:(\d{1,5})", re.IGNORECASE)
+_EXTENSION = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
+_LOGIN_FILE = re.compile(r"-Djava\.security\.auth\.login\.config=(\S+)")
+_LOGIN_MODULE = re.compile(
+    r"\bKafkaConnect\s*\{\s*[\w.]*PropertyFileLoginModule\s+\w+\s+file\s*=\s*\"?([^\";]+)\"?\s*;\s*\}",
+)
+_EVERYWHERE = ("", "0.0.0.0", "::")
+_ACTIONS = ("set", "add", "setdate", "adddate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listener:
+    """`host` of "" is every address; port 0 is any free one."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderRule:
+    """`set` replaces what is there, `add` does not; a date is milliseconds since 1970."""
+
+    action: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerTls:
+    """`client_auth`: whether clients show a certificate of theirs: none, requested or required."""
+
+    security: Security
+    client_auth: str = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestConfig:
+    """`admin_listeners` of None: /admin is served where everything is; empty: nowhere.
+
+    `users` of None: everybody may ask. `tls` and `admin_tls` are for listeners by https.
+    """
+
+    listeners: tuple[Listener, ...]
+    admin_listeners: tuple[Listener, ...] | None = None
+    advertised_listener: str | None = None
+    advertised_host: str | None = None
+    advertised_port: int | None = None
+    allow_origins: tuple[str, ...] = ()
+    allow_methods: tuple[str, ...] = ()
+    response_headers: tuple[HeaderRule, ...] = ()
+    users: Mapping[str, str] | None = field(default=None, repr=False)
+    tls: ListenerTls | None = None
+    admin_tls: ListenerTls | None = None
+    mask_secrets: bool = True
+    max_request_bytes: int = MAX_REQUEST_BYTES
+    permitted: Permitted = field(default_factory=Permitted)
+    topic_tracking: bool = True
+    topic_tracking_reset: bool = True
+    exactly_once: bool = False
+
+    def advertised_url(self, host: str, port: int | None = None) -> str:
+        """Where others reach this worker: `host` is this machine's name, for listeners that name none, and
+        `port` what an any-port listener got."""
+        wanted = self.advertised_listener or (
+            "http" if any(each.scheme == "http" for each in self.listeners) else "https"
+        )
+        listener = next(
+            (each for each in self.listeners if each.scheme == wanted), self.listeners[0]
+        )
+        named = "" if listener.host in _EVERYWHERE else listener.host
+        name = self.advertised_host or named or host
+        bracketed = f"[{name}]" if ":" in name else name
+        return f"{wanted}://{bracketed}:{self.advertised_port or port or listener.port}/"
+
+
+def read_rest_config(settings: Mapping[str, str], environment: Mapping[str, str]) -> RestConfig:
+    """`settings` are a worker's, by name. Raises ConfigError with all that is wrong."""
+    reading = _Reading(settings, environment)
+    config = reading.config()
+    if reading.problems:
+        raise ConfigError(reading.problems)
+    return config
+
+
+class _Reading:
+    def __init__(self, settings: Mapping[str, str], environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self.problems: list[str] = []
+
+    def config(self) -> RestConfig:
+        listeners, admin_listeners = self._listeners(), self._admin_listeners()
+        return RestConfig(
+            listeners=listeners,
+            admin_listeners=admin_listeners,
+            advertised_listener=self._advertised_listener(),
+            advertised_host=self._text("rest.advertised.host.name").strip('"') or None,
+            advertised_port=self._number("rest.advertised.port", 0, 65535) or None,
+            allow_origins=parse_list(self._text("access.control.allow.origin")),
+            allow_methods=parse_list(self._text("access.control.allow.methods")),
+            response_headers=self._headers(),
+            users=self._users(),
+            tls=self._tls("listeners", listeners),
+            admin_tls=self._tls("admin.listeners", admin_listeners or ()),
+            mask_secrets=self._flag("rest.mask.secrets", True),
+            max_request_bytes=self._number("rest.request.max.bytes", 1, 2**31 - 1)
+            or MAX_REQUEST_BYTES,
+            permitted=Permitted(
+                paths=frozenset((*parse_list(self._text(PATHS)), *own_files(self._settings))),
+                modules=frozenset(parse_list(self._text(MODULES))),
+            ),
+            topic_tracking=self._flag("topic.tracking.enable", True),
+            topic_tracking_reset=self._flag("topic.tracking.allow.reset", True),
+            exactly_once=self._text("exactly.once.source.support") == "enabled",
+        )
+
+    def _text(self, name: str) -> str:
+        return self._settings.get(name, "").strip()
+
+    def _flag(self, name: str, default: bool) -> bool:
+        text = self._text(name).lower()
+        if text not in ("", "true", "false"):
+            self.problems.append(f"{name}: expected true or false, found {text!r}")
+        return default if not text else text == "true"
+
+    def _number(self, name: str, low: int, high: int) -> int | None:
+        text = self._text(name)
+        if not text:
+            return None
+        if not text.isdigit() or not low <= int(text) <= high:
+            self.problems.append(f"{name}: expected a number from {low} to {high}, found {text!r}")
+            return None
+        return int(text)
+
+    def _listeners(self) -> tuple[Listener, ...]:
+        if "listeners" in self._settings:
+            found = self._addresses("listeners", self._text("listeners"))
+            if not found and not self.problems:
+                self.problems.append("listeners: expected one or more like http://localhost:8083")
+            return found
+        port, host = self._text("rest.port"), self._text("rest.host.name")
+        if port or host:  # as up to Kafka 2.8
+            address = f"http://{host or 'localhost'}:{port or 8083}"
+            return self._addresses("rest.port" if port else "rest.host.name", address)
+        return self._addresses("listeners", DEFAULT_LISTENERS)
+
+    def _admin_listeners(self) -> tuple[Listener, ...] | None:
+        if "admin.listeners" not in self._settings:
+            return None
+        return self._addresses("admin.listeners", self._text("admin.listeners"))
+
+    def _addresses(self, name: str, text: str) -> tuple[Listener, ...]:
+        found = []
+        for address in parse_list(text):
+            match = _LISTENER.fullmatch(address)
+            if match is None or int(match[3]) > 65535:
+                self.problems.append(
+                    f"{name}: expected http://host:port or https://host:port, found {address!r}; "
+                    "without a host (http://:8083) every address of this machine is meant"
+                )
+            else:
+                scheme, host, port = match[1].lower(), match[2], int(match[3])
+                found.append(Listener(scheme=scheme, host=host, port=port))
+        return tuple(found)
+
+    def _advertised_listener(self) -> str | None:
+        text = self._text("rest.advertised.listener").lower()
+        if text not in ("", "http", "https"):
+            self.problems.append(
+                f"rest.advertised.listener: expected http or https, found {text!r}"
+            )
+        return text or None
+
+    def _tls(self, name: str, listeners: tuple[Listener, ...]) -> ListenerTls | None:
+        """Connect's rule: settings with the prefix if there are such, or else those without."""
+        if not any(each.scheme == "https" for each in listeners):
+            return None
+        prefix = f"{name}.https."
+        if not any(key.startswith(prefix) for key in self._settings):
+            prefix = ""
+        found = {
+            key.removeprefix(prefix): value
+            for key, value in self._settings.items()
+            if key.startswith(f"{prefix}ssl.")
+        }
+        keys = {key: f"{prefix}{key}" for key in (*found, "ssl.keystore.location")}
+        security, problems = read_security({**found, "security.protocol": "SSL"}, keys)
+        self.problems += [
+            each.describe(f"{prefix}{each.setting}", found.get(each.setting)) for each in problems
+        ]
+        if security.tls is None or security.tls.keystore is None:
+            self.problems.append(
+                f"{prefix}ssl.keystore.location: missing; a listener by https needs a key and its certificate"
+            )
+        client_auth = found.get("ssl.client.auth", "none").strip().lower()
+        if client_auth not in ("none", "requested", "required"):
+            self.problems.append(
+                f"{prefix}ssl.client.auth: expected none, requested or required, found {client_auth!r}"
+            )
+        return ListenerTls(security=security, client_auth=client_auth)
+
+    def _headers(self) -> tuple[HeaderRule, ...]:
+        rules = []
+        for text in _csv(self._text("response.http.headers.config")):
+            action, _, header = text.strip().partition(" ")
+            name, colon, value = header.partition(":")
+            if (
+                action.lower() not in _ACTIONS
+                or not colon
+                or not re.fullmatch(r"\S+", name.strip())
+            ):
+                self.problems.append(
+                    f"response.http.headers.config: expected '[action] [header name]:[header value]' with "
+                    f"an action of set, add, setDate or addDate, found {text!r}"
+                )
+                continue
+            rules.append(HeaderRule(action=action.lower(), name=name.strip(), value=value.strip()))
+        return tuple(rules)
+
+    def _users(self) -> Mapping[str, str] | None:
+        """Of `rest.users.file`, or of the file that Connect's own extension would read."""
+        path = self._text("rest.users.file") or None
+        for extension in parse_list(self._text("rest.extension.classes")):
+            if extension.rpartition(".")[2] != _EXTENSION.rpartition(".")[2]:
+                self.problems.append(
+                    f"rest.extension.classes: {extension} is a Java class, and cannot run here; "
+                    f"{_EXTENSION} is built in"
+                )
+            elif path is None:
+                path = self._login_file()
+        return None if path is None else self._users_in(path)
+
+    def _login_file(self) -> str | None:
+        """-Djava.security.auth.login.config=… in KAFKA_OPTS, and there the section KafkaConnect."""
+        option = _LOGIN_FILE.search(self._environment.get("KAFKA_OPTS", ""))
+        if option is None:
+            self.problems.append(
+                "rest.extension.classes: basic authentication needs a file of users; name it in "
+                "rest.users.file, or a JAAS file in KAFKA_OPTS, -Djava.security.auth.login.config=…"
+            )
+            return None
+        path = option[1].strip("\"'")
+        try:
+            section = _LOGIN_MODULE.search(Path(path).read_text())
+        except (OSError, UnicodeDecodeError) as e:
+            self.problems.append(f"{path}: the JAAS file in KAFKA_OPTS cannot be read: {e}")
+            return None
+        if section is None:
+            self.problems.append(
+                f'{path}: expected KafkaConnect {{ …PropertyFileLoginModule required file="…"; }};'
+            )
+            return None
+        return section[1]
+
+    def _users_in(self, path: str) -> Mapping[str, str] | None:
+        try:
+            users = {
+                name: entry.value for name, entry in read_properties(Path(path)).properties.items()
+            }
+        except ConfigError as e:
+            self.problems += e.problems
+            return None
+        if not users:
+            # Connect lets everybody in then.
+            self.problems.append(f"{path}: no users; expected lines like alice = her-password")
+        return users
+
+
+def _csv(text: str) -> list[str]:
+    """Split at commas, but not within double quotes, which are dropped."""
+    found = re.findall(r'\s*"([^"]*)"\s*(?:,|$)|\s*([^,"]+?)\s*(?:,|$)', text)
+    return [quoted or plain for quoted, plain in found if quoted or plain]

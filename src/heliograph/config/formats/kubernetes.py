@@ -1,0 +1,162 @@
+"""Secrets and ConfigMaps of Kubernetes, given as files: exported (`kubectl get secret x -o yaml`), or as
+folders of files, as a pod mounts them.
+
+    secrets.yaml                     Secret, ConfigMap, List; any number of documents
+    secrets/x.yaml                   a folder of such files
+    secrets/my-cluster-ca/ca.crt     a folder by the name of the Secret, a file for each key
+    my-cluster-ca/ca.crt             such a folder itself
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from heliograph.config.formats.text.files import read_text
+from heliograph.config.formats.text.node import Document, Node
+from heliograph.config.formats.text.yaml_text import parse_yaml
+from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.config.resolve.providers import Unavailable
+from heliograph.errors import ConfigError
+
+SECRET, CONFIG_MAP = "Secret", "ConfigMap"
+_YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """A Secret or a ConfigMap; `kind` and `namespace` are empty if it is a folder."""
+
+    kind: str
+    namespace: str
+    name: str
+    data: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """All that were given."""
+
+    given: tuple[Bag, ...] = ()
+
+    def provider(self, kind: str) -> BagProvider:
+        return BagProvider(self, kind)
+
+    def find(self, kind: str, namespace: str, name: str) -> Bag | None:
+        """That of the namespace rather than another, if there are several."""
+        found = [bag for bag in self.given if bag.name == name and bag.kind in (kind, "")]
+        same = [bag for bag in found if namespace and bag.namespace == namespace]
+        return next(iter(same or found), None)
+
+
+@dataclass(frozen=True, slots=True)
+class BagProvider:
+    """As `io.strimzi.kafka.KubernetesSecretConfigProvider` and its like: ${name:namespace/secret:key}.
+
+    A key may be a pattern, `*.crt`: then all that match, in the order of their names.
+    """
+
+    bags: Bags
+    kind: str
+
+    def get(self, path: str, key: str) -> str:
+        namespace, _, name = path.rpartition("/")
+        bag = self.bags.find(self.kind, namespace, name)
+        if bag is None:
+            names = {each.name for each in self.bags.given if each.kind in (self.kind, "")}
+            raise Unavailable(
+                f"the {self.kind} {name!r} is not given; export it (kubectl get {self.kind.lower()} {name} "
+                f"-o yaml) and name the file with --secrets{did_you_mean(name, names)}"
+            )
+        matching = [bag.data[each] for each in sorted(bag.data) if fnmatchcase(each, key)]
+        if not matching:
+            has = ", ".join(sorted(bag.data)) or "none"
+            raise Unavailable(f"the {self.kind} {name!r} has no key {key!r}; its keys are: {has}")
+        return "\n".join(matching)
+
+
+def read_bags(paths: Iterable[Path]) -> Bags:
+    """Raises ConfigError."""
+    found: list[Bag] = []
+    for path in paths:
+        found += _folder(path) if path.is_dir() else bags_in(_documents(path))
+    return Bags(tuple(found))
+
+
+def _folder(path: Path) -> Iterator[Bag]:
+    entries = sorted(each for each in path.iterdir() if not each.name.startswith("."))
+    files = [each for each in entries if each.is_file()]
+    if any(each.suffix not in _YAML for each in files):
+        yield _mounted(path, files)
+        return
+    for each in files:
+        yield from bags_in(_documents(each))
+    for each in entries:
+        if each.is_dir():
+            inner = sorted(e for e in each.iterdir() if e.is_file() and not e.name.startswith("."))
+            yield _mounted(each, inner)
+
+
+def _mounted(folder: Path, files: Sequence[Path]) -> Bag:
+    """Without the line end that an editor leaves behind a password."""
+    data = {each.name: read_text(each).removesuffix("\n") for each in files}
+    return Bag("", "", folder.resolve().name, data)
+
+
+def _documents(path: Path) -> list[Document]:
+    documents, _ = parse_yaml(read_text(path), path.name)
+    return documents
+
+
+def bags_in(documents: Iterable[Document]) -> Iterator[Bag]:
+    """What is neither Secret nor ConfigMap is left alone."""
+    for document, resource in resources_in(documents):
+        fields = document.mapping(resource, "")
+        kind = fields["kind"].text if "kind" in fields else ""
+        if kind in (SECRET, CONFIG_MAP):
+            yield _bag(document, kind, fields)
+
+
+def resources_in(documents: Iterable[Document]) -> Iterator[tuple[Document, Node]]:
+    """Every resource, those of a List one by one. Raises ConfigError."""
+    for document in documents:
+        fields = document.mapping(document.root, "")
+        if "kind" in fields and fields["kind"].text.endswith("List") and "items" in fields:
+            for _, item in document.items(fields["items"], "items"):
+                yield document, item
+        else:
+            yield document, document.root
+
+
+def _bag(document: Document, kind: str, fields: Mapping[str, Node]) -> Bag:
+    metadata = document.mapping(fields["metadata"], "metadata") if "metadata" in fields else {}
+    if "name" not in metadata:
+        raise ConfigError(f"metadata.name: missing; expected that of the {kind} ({document.name})")
+    data: dict[str, str] = {}
+    for field, encoded in (
+        ("data", kind == SECRET),
+        ("binaryData", True),
+        ("stringData", False),
+    ):
+        its = fields.get(field)
+        if its is None or its.value is None:
+            continue
+        for key, node in document.mapping(its, field).items():
+            text = document.setting(node, f"{field}.{key}")
+            data[key] = _decoded(document, node, f"{field}.{key}", text) if encoded else text
+    namespace = metadata["namespace"].text if "namespace" in metadata else ""
+    return Bag(kind, namespace, document.setting(metadata["name"], "metadata.name"), data)
+
+
+def _decoded(document: Document, node: Node, path: str, text: str) -> str:
+    """As text; what is none of it (a PKCS12 store) can be in no setting, and is empty."""
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8")
+    except binascii.Error:
+        raise ConfigError(f"{path}: expected base64 ({document.at(node)})") from None
+    except UnicodeDecodeError:
+        return ""

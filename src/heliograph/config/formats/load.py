@@ -1,0 +1,115 @@
+"""A mirror out of whatever form a user has it in, told by the file.
+
+mm2.properties             `mm2_properties.py`
+*.json, a folder of them   connectors of Connect, `connect_json.py`
+*.yaml, *.yml              a KafkaMirrorMaker2 of Strimzi, `strimzi.py`
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from heliograph.config.connectors.implied_worker import implied_worker
+from heliograph.config.connectors.read_connectors import Connector, assemble, connector_of
+from heliograph.config.connectors.worker import WorkerConfig, load_worker, worker_of
+from heliograph.config.formats import mm2_properties
+from heliograph.config.formats.connect_json import RUNNING, NamedConnector, read_connectors
+from heliograph.config.formats.format import Form, form_of
+from heliograph.config.formats.kubernetes import Bags, read_bags
+from heliograph.config.formats.strimzi import parse_strimzi
+from heliograph.config.formats.text.files import read_text
+from heliograph.config.mirror_config import MirrorConfig
+from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What a user gives beside the file. `clusters` are the aliases of the targets to serve; `worker` is a
+    worker.properties for connectors; `secrets` are files or folders of Secrets and ConfigMaps."""
+
+    clusters: Sequence[str] = ()
+    worker: Path | None = None
+    secrets: Sequence[Path] = ()
+
+
+def load(
+    path: Path, beside: Beside | None = None, environment: Mapping[str, str] = os.environ
+) -> MirrorConfig:
+    """Raises ConfigError with every problem."""
+    beside = beside or Beside()
+    match form_of(path):
+        case Form.PROPERTIES:
+            _refuse_worker(beside)
+            bags = read_bags(beside.secrets)
+            return mm2_properties.load(path, beside.clusters, environment, bags)
+        case Form.CONNECT:
+            return _of_connect(path, beside, environment)
+        case Form.STRIMZI:
+            _refuse_worker(beside)
+            return _of_strimzi(path, beside, environment)
+
+
+def _refuse_worker(beside: Beside) -> None:
+    if beside.worker is not None:
+        raise ConfigError(
+            "--worker: is for connectors in JSON; this form has the worker's settings in it"
+        )
+
+
+def _of_connect(path: Path, beside: Beside, environment: Mapping[str, str]) -> MirrorConfig:
+    named = read_connectors(path)
+    bags = read_bags(beside.secrets)
+    if beside.worker is not None:
+        worker = load_worker(beside.worker, environment, bags)
+        made = [connector_of(each.name, each.file, worker) for each in named]
+        return _checked(named, made, worker, beside, worker.warnings)
+    workers = [implied_worker(each, environment, bags) for each in named]
+    made = [connector_of(e.name, e.file, w) for e, w in zip(named, workers, strict=True)]
+    return _checked(named, made, workers[0], beside)
+
+
+def _of_strimzi(path: Path, beside: Beside, environment: Mapping[str, str]) -> MirrorConfig:
+    found = parse_strimzi(read_text(path), path.name)
+    bags = Bags((*read_bags(beside.secrets).given, *found.bags))
+    worker = worker_of(found.worker, environment, bags)
+    made = [connector_of(each.name, each.file, worker) for each in found.connectors]
+    return _checked(found.connectors, made, worker, beside, (*found.warnings, *worker.warnings))
+
+
+def _checked(
+    named: Iterable[NamedConnector],
+    made: Iterable[Connector],
+    worker: WorkerConfig,
+    beside: Beside,
+    warnings: Sequence[str] = (),
+) -> MirrorConfig:
+    """Of a file everything has to be right; what it wants paused, or is not served, is left out."""
+    told = list(warnings)
+    states = {each.name: each.state for each in named}
+    wanted = []
+    targets = set()
+    for each in made:
+        settings = each.flow or each.heartbeats
+        if settings is not None:
+            targets.add(settings.target)
+        if states[each.name] != RUNNING:
+            told.append(f"connector {each.name}: {states[each.name]}, so it is not run")
+        elif settings is None or not beside.clusters or settings.target in beside.clusters:
+            wanted.append(each)
+    mirror = assemble(wanted, worker)
+    problems = [sentence for _, sentences in mirror.problems for sentence in sentences]
+    problems += [
+        f"--clusters: {alias!r} is no target here ({', '.join(sorted(targets))})"
+        f"{did_you_mean(alias, targets)}"
+        for alias in beside.clusters
+        if alias not in targets and not problems
+    ]
+    if not problems and not (mirror.flows or mirror.group_flows or mirror.heartbeats):
+        problems.append("No connector is to run: none is enabled and RUNNING")
+    if problems:
+        raise ConfigError(list(dict.fromkeys(problems)))
+    return replace(mirror, warnings=tuple(dict.fromkeys([*told, *mirror.warnings])))

@@ -1,0 +1,157 @@
+"""Reads mm2.properties, the file of MM2's dedicated mode, into a MirrorConfig.
+
+All problems of a file are found before any is raised, each with its line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from heliograph.config.clusters import Clusters
+from heliograph.config.flows import Pair, pair_settings
+from heliograph.config.formats.kubernetes import Bags
+from heliograph.config.formats.properties import PropertiesFile, read_properties
+from heliograph.config.mirror_config import MirrorConfig
+from heliograph.config.options import Scope
+from heliograph.config.options.top import is_of_rest
+from heliograph.config.options.values import parse_list
+from heliograph.config.resolve.diagnostics import alias_problems, refusals, remarks, value_problems
+from heliograph.config.resolve.key_lookup import Placer
+from heliograph.config.resolve.layers import Layers
+from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.config.resolve.placeholders import fill_in_placeholders
+from heliograph.config.resolve.typed_settings import Effective
+from heliograph.errors import ConfigError
+
+_NO_BAGS = Bags()
+
+
+def load(
+    path: Path,
+    clusters: Sequence[str] = (),
+    environment: Mapping[str, str] = os.environ,
+    bags: Bags = _NO_BAGS,
+) -> MirrorConfig:
+    """`clusters` are the aliases of the targets to serve, as MM2's --clusters; empty for all.
+    `environment` and `bags` fill in placeholders such as ${env:NAME}."""
+    file, problems = fill_in_placeholders(read_properties(path), environment, bags)
+    return _Reading(file, problems).mirror(clusters)
+
+
+class _Reading:
+    """One pass over a file; collects problems until `mirror` ends."""
+
+    def __init__(self, file: PropertiesFile, problems: list[str]) -> None:
+        self._file = file
+        self._layers = Layers(file)
+        self._problems = problems
+        self._warnings: list[str] = []
+
+    def mirror(self, served: Sequence[str]) -> MirrorConfig:
+        aliases = self._aliases()
+        targets = self._targets(aliases, served)
+        pairs = [self._pair(s, t) for s in aliases for t in targets if s != t]
+        enabled = [pair for pair in pairs if pair.is_enabled()]
+        own = [pair.name for pair in pairs if pair.has_own_classes()]
+        sources, sinks = [pair.source for pair in enabled], [pair.target for pair in enabled]
+        placer = Placer(aliases, sources, sinks, own)
+        placements = [placer.place(key) for key in self._file.properties]
+        self._problems += alias_problems(self._file, placements, aliases)
+        self._problems += value_problems(self._file, placements)
+        self._problems += refusals(self._file, placements)
+        reader = Clusters(self._file, self._layers, self._problems, self._warnings)
+        clusters = {alias: reader.read(alias) for alias in aliases}
+        top = Effective(self._layers.top(), Scope.TOP, self._file.name, self._problems)
+        mirror = MirrorConfig(
+            flows=tuple(pair.flow() for pair in enabled),
+            heartbeats=tuple(beats for pair in pairs if (beats := pair.heartbeats())),
+            clusters=tuple(clusters.values()),
+            flow_clusters=tuple(
+                (pair.name, other)
+                for pair in pairs
+                for alias in (pair.source, pair.target)
+                if (other := reader.of_flow(pair.source, pair.target, clusters[alias]))
+                != clusters[alias]
+            ),
+            epoch_seconds=top.number("epoch.seconds"),
+            once_timeout_seconds=top.number("once.timeout.seconds"),
+            warnings=(*self._file.warnings, *remarks(self._file, placements), *self._warnings),
+            rest=tuple((n, s.value) for n, s in self._layers.top().items() if is_of_rest(n)),
+        )
+        return self._checked(mirror, pairs, served)
+
+    def _checked(
+        self, mirror: MirrorConfig, pairs: Sequence[Pair], served: Sequence[str]
+    ) -> MirrorConfig:
+        """Raises what was found; settings of several flows that are wrong are told once."""
+        nothing = None if mirror.flows else self._nothing_mirrored(mirror, pairs, served)
+        if nothing and not mirror.heartbeats and not self._problems:
+            self._problems.append(nothing)
+        if self._problems:
+            raise ConfigError(list(dict.fromkeys(self._problems)))
+        warnings = dict.fromkeys([*mirror.warnings, *([nothing] if nothing else [])])
+        return replace(mirror, warnings=tuple(warnings))
+
+    def _aliases(self) -> list[str]:
+        setting = self._layers.top().get("clusters")
+        if setting is None:
+            keys = self._file.properties
+            raise ConfigError(
+                f"clusters: missing in {self._file.name}; expected the aliases of the clusters, "
+                f"such as clusters = us, eu{did_you_mean('clusters', keys)}"
+            )
+        if setting.found.broken:
+            raise ConfigError(self._problems)
+        aliases = parse_list(setting.value)
+        found = f"found {setting.found.shown.strip()!r} ({self._file.where('clusters')})"
+        if len(aliases) < 2:
+            self._problems.append(f"clusters: expected two aliases or more, {found}")
+        if "" in aliases:
+            self._problems.append(f"clusters: expected an alias between commas, {found}")
+        for alias in dict.fromkeys(aliases):
+            if aliases.count(alias) > 1 and alias:
+                self._problems.append(f"clusters: expected {alias!r} once, {found}")
+        return [alias for alias in dict.fromkeys(aliases) if alias]
+
+    def _targets(self, aliases: Sequence[str], served: Sequence[str]) -> list[str]:
+        for alias in served:
+            if alias not in aliases:
+                self._problems.append(
+                    f"--clusters: {alias!r} is not one of clusters in {self._file.name} "
+                    f"({', '.join(aliases)}){did_you_mean(alias, aliases)}"
+                )
+        known = [alias for alias in aliases if alias in served]
+        return known or list(aliases)
+
+    def _pair(self, source: str, target: str) -> Pair:
+        return Pair(
+            name=f"{source}->{target}",
+            source=source,
+            target=target,
+            settings=pair_settings(self._layers, source, target),
+            file_name=self._file.name,
+            problems=self._problems,
+            warnings=self._warnings,
+        )
+
+    def _nothing_mirrored(
+        self, mirror: MirrorConfig, pairs: Sequence[Pair], served: Sequence[str]
+    ) -> str:
+        keys = [f"{pair.name}.enabled" for pair in pairs]
+        off = [
+            f"; found {key} = {self._file.properties[key].shown} ({self._file.where(key)})"
+            for key in keys
+            if key in self._file.properties
+        ]
+        what = "No source->target replication flows: none"
+        if mirror.heartbeats:
+            what = "Nothing is mirrored, only heartbeats are written: no flow"
+        towards = f" towards {', '.join(served)}" if served else ""
+        wanted = ", ".join(f"{key} = true" for key in keys[:6])
+        return (
+            f"{what} is enabled in {self._file.name}{towards}"
+            f"{''.join(off[:1])}; set one of: {wanted}"
+        )

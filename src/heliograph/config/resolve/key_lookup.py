@@ -1,0 +1,265 @@
+"""What each key of an mm2.properties means where it stands; none is passed over in silence.
+
+A key is read by what precedes it:
+
+    A->B.x   settings of a flow            consumer.x, source.consumer.x, … of its clients
+    A.x      settings of a cluster         consumer.x, producer.x, admin.x of its clients,
+                                           and of the Connect worker whose target is A
+    x        settings of all flows or clusters
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heliograph.config.options import (
+    OPTIONS,
+    PROVIDERS,
+    WORKER_TOP_LEVEL_PREFIXES,
+    Option,
+    Scope,
+    Support,
+)
+from heliograph.config.options.kafka_clients import client_kind, client_option, known_names
+from heliograph.config.options.values import STRING
+from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
+from heliograph.config.resolve.near_match import did_you_mean, near
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The key sets `option`; `prefix` is what precedes the option's name in it. A `remark`, if any,
+    completes "<key>: …" and says why it has no effect all the same."""
+
+    key: str
+    prefix: str
+    option: Option
+    remark: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ineffective:
+    """The key has no effect where it stands, or nowhere; `remark` completes "<key>: …"."""
+
+    key: str
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownAlias:
+    """The key speaks of a flow between clusters of which one is not declared."""
+
+    key: str
+    alias: str
+    suggestion: str | None
+
+
+Placement = Known | Ineffective | UnknownAlias
+
+_FLOW_CLUSTER = re.compile(r"(?:source|target)\.cluster\.(?P<name>.+)")
+CLIENT_SETTING = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
+PROVIDER_SETTING = re.compile(r"config\.providers\.(?P<provider>[^.]+)\.(?P<name>.+)")
+
+# Below these stand settings of topics and converters, which only those know:
+# offset.storage.segment.bytes
+OPEN_FAMILIES = (
+    "offset.storage.",
+    "config.storage.",
+    "status.storage.",
+    "key.converter.",
+    "value.converter.",
+    "header.converter.",
+)
+
+UNKNOWN = "unknown setting, ignored"
+
+_RIGHT_PLACES = {
+    Scope.TOP: ("{name}",),
+    Scope.CONNECTOR: ("{source}->{target}.{name}", "{name}"),
+    Scope.CLIENT: ("{source}.{name}",),
+    Scope.CONSUMER: ("{source}.consumer.{name}",),
+    Scope.PRODUCER: ("{target}.producer.{name}",),
+    Scope.WORKER: ("{target}.{name}",),
+}
+
+
+class Placer:
+    """Places keys, given the declared aliases, those that are sources and targets of enabled flows,
+    and the flows with classes of the user's, which may read settings of their own."""
+
+    def __init__(
+        self,
+        aliases: Sequence[str],
+        sources: Sequence[str] = (),
+        targets: Sequence[str] = (),
+        own_classes: Sequence[str] = (),
+    ) -> None:
+        self._aliases = sorted(aliases, key=len, reverse=True)  # us.east before us
+        self._sources = frozenset(sources)
+        self._targets = frozenset(targets)
+        self._own_classes = frozenset(own_classes)
+        self._pairs = [(s, t) for s in self._aliases for t in self._aliases if s != t]
+        self._examples = (aliases[0], aliases[1]) if len(aliases) >= 2 else ("A", "B")
+
+    def place(self, key: str) -> Placement:
+        for source, target in self._pairs:
+            if key.startswith(f"{source}->{target}."):
+                return self._in_flow(key, source, target)
+        if "->" in key:
+            return self._unknown_flow(key)
+        for alias in self._aliases:
+            if key.startswith(f"{alias}."):
+                return self._in_cluster(key, alias)
+        return self._at_top(key)
+
+    def _in_flow(self, key: str, source: str, target: str) -> Placement:
+        flow = f"{source}->{target}"
+        prefix = f"{flow}."
+        name = key.removeprefix(prefix)
+        option = OPTIONS.get((Scope.CONNECTOR, name)) or OPTIONS.get((Scope.CLIENT, name))
+        if option is not None and name != "bootstrap.servers":
+            remark = (
+                f"has no effect, as in MM2; write {source}.{name} or {target}.{name}"
+                if option.scope is Scope.CLIENT
+                else None
+            )
+            return Known(key, prefix, option, remark)
+        if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
+            return Ineffective(
+                key, "is not read in this version; a flow's clusters are those of its aliases"
+            )
+        if match := _FLOW_CLUSTER.fullmatch(name):
+            return self._client(key, Scope.CLIENT, match["name"])
+        if match := FLOW_CLIENT.fullmatch(name):
+            misleading = misleading_client(match, flow=flow, source=source, target=target)
+            if misleading:
+                return Ineffective(key, misleading)
+            return self._client(key, Scope(match["kind"]), match["name"])
+        placed = self._nowhere(key, prefix, name, (Scope.CONNECTOR,), (source, target))
+        unknown = isinstance(placed, Ineffective) and placed.remark == UNKNOWN
+        return (
+            Known(key, prefix, own_setting(name))
+            if unknown and flow in self._own_classes
+            else placed
+        )
+
+    def _in_cluster(self, key: str, alias: str) -> Placement:
+        prefix = f"{alias}."
+        name = key.removeprefix(prefix)
+        option = client_option(Scope.WORKER, name)
+        if option is not None:
+            return Known(key, prefix, option)
+        if match := CLIENT_SETTING.fullmatch(name):
+            return self._client_of_cluster(key, alias, match)
+        if name.startswith(OPEN_FAMILIES) and name not in WRONG_NAMES:
+            return Known(key, prefix, open_setting(name))
+        return self._nowhere(key, prefix, name, (Scope.CLIENT, Scope.WORKER), (alias, alias))
+
+    def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> Placement:
+        placed = self._client(key, Scope(match["kind"]), match["name"])
+        if not isinstance(placed, Known) or placed.option.support is not Support.ACTED:
+            return placed
+        if match["kind"] == Scope.CONSUMER and alias not in self._sources:
+            return replace(placed, remark=f"has no effect: no flow from {alias} is enabled")
+        if match["kind"] == Scope.PRODUCER and alias not in self._targets:
+            return replace(placed, remark=f"has no effect: no flow to {alias} is enabled")
+        return placed
+
+    def _at_top(self, key: str) -> Placement:
+        for scope in (Scope.TOP, Scope.CONNECTOR):
+            option = OPTIONS.get((scope, key))
+            if option is not None and option.flow_only:
+                source, target = self._examples
+                return Ineffective(
+                    key,
+                    f"has no effect at the top level, as in MM2; write {source}->{target}.{key}",
+                )
+            if option is not None:
+                return Known(key, "", option)
+        if match := PROVIDER_SETTING.fullmatch(key):
+            return of_provider(key, match)
+        if key.startswith(WORKER_TOP_LEVEL_PREFIXES) and (Scope.WORKER, key) in OPTIONS:
+            return Known(key, "", OPTIONS[Scope.WORKER, key])
+        if key.startswith(OPEN_FAMILIES) and key not in WRONG_NAMES:
+            return Known(key, "", open_setting(key))
+        option = client_option(Scope.CLIENT, key)
+        if option is not None:
+            return Known(key, "", option)
+        if key.startswith("replication.policy.") and self._own_classes:
+            return Known(key, "", own_setting(key))
+        if match := CLIENT_SETTING.fullmatch(key):
+            alias = self._examples[1 if match["kind"] == Scope.PRODUCER else 0]
+            return Ineffective(
+                key, f"has no effect at the top level, as in MM2; write {alias}.{match[0]}"
+            )
+        scopes = (Scope.TOP, Scope.CONNECTOR, Scope.CLIENT)
+        return self._nowhere(key, "", key, scopes, self._examples)
+
+    def _client(self, key: str, scope: Scope, name: str) -> Placement:
+        prefix = key.removesuffix(name)
+        option = client_option(scope, name)
+        if option is not None:
+            return Known(key, prefix, option)
+        return self._nowhere(key, prefix, name, (scope,), self._examples)
+
+    def _nowhere(
+        self, key: str, prefix: str, name: str, scopes: Sequence[Scope], pair: tuple[str, str]
+    ) -> Placement:
+        """Wrong name, right name at the wrong place, wrong alias, or misspelt."""
+        if name in WRONG_NAMES:
+            return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix))
+        if right := self._right_place(name, scopes, pair):
+            return Ineffective(key, f"has no effect here; write {right}")
+        head, _, tail = key.partition(".")
+        alias = None if prefix or not tail else near(head, self._aliases)
+        if alias is not None:
+            return Ineffective(
+                key, f"{head!r} is not one of clusters; did you mean {alias}.{tail}?"
+            )
+        known = {word for scope in scopes for word in known_names(scope)}
+        return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known, prefix)}")
+
+    def _right_place(self, name: str, scopes: Sequence[Scope], pair: tuple[str, str]) -> str | None:
+        scope = next((s for s in _RIGHT_PLACES if (s, name) in OPTIONS), client_kind(name))
+        if scope is None or scope in scopes:
+            return None
+        # A flow's setting that stands at a cluster says nothing of the flow.
+        source, target = self._examples if scope in (Scope.CONNECTOR, Scope.WORKER) else pair
+        return " or ".join(
+            place.format(source=source, target=target, name=name) for place in _RIGHT_PLACES[scope]
+        )
+
+    def _unknown_flow(self, key: str) -> Placement:
+        source, _, rest = key.partition("->")
+        target = next((a for a in self._aliases if rest.startswith(f"{a}.")), None)
+        target = target if target is not None else rest.partition(".")[0]
+        wrong = source if source not in self._aliases else target
+        if wrong in self._aliases:
+            return Ineffective(key, "a flow from a cluster to itself is never mirrored")
+        return UnknownAlias(key, wrong, near(wrong, self._aliases))
+
+
+def of_provider(key: str, match: re.Match[str]) -> Placement:
+    names = {option.name.partition("<name>.")[2]: option for option in PROVIDERS}
+    prefix = key.removesuffix(match["name"])
+    if match["name"] in names:
+        return Known(key, prefix, names[match["name"]])
+    return Ineffective(key, f"{UNKNOWN}{did_you_mean(match['name'], names, prefix)}")
+
+
+def open_setting(name: str) -> Option:
+    return Option(
+        name=name,
+        type=STRING,
+        scope=Scope.WORKER,
+        doc="A setting of an internal topic or converter",
+        support=Support.LATER,
+    )
+
+
+def own_setting(name: str) -> Option:
+    return Option(
+        name=name, type=STRING, scope=Scope.CONNECTOR, doc="A setting of a user's own class"
+    )

@@ -1,0 +1,179 @@
+"""Where a client's OAUTHBEARER tokens come from: an endpoint, a file, or, for tests, itself.
+
+Mirrors `OAuthBearerLoginCallbackHandler`, `OAuthBearerUnsecuredLoginCallbackHandler` and Strimzi's
+`JaasClientOauthLoginCallbackHandler`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from urllib.parse import unquote, urlsplit
+
+from heliograph.config.options.values import InvalidValue
+from heliograph.config.security.jaas import JAAS, LoginModule
+from heliograph.security import GivenToken, Secret, Store, Tls, TokenEndpoint, UnsecuredToken
+
+TokenSource = TokenEndpoint | GivenToken | UnsecuredToken
+
+LOGIN_HANDLER = "sasl.login.callback.handler.class"
+STRIMZI_HANDLER = "JaasClientOauthLoginCallbackHandler"
+_URL = "sasl.oauthbearer.token.endpoint.url"
+_RETRIEVERS = frozenset(
+    {"", "DefaultJwtRetriever", "ClientCredentialsJwtRetriever", "FileJwtRetriever"}
+)
+
+
+def read_token_source(module: LoginModule, settings: Mapping[str, str]) -> TokenSource:
+    """Raises InvalidValue whose text is "<setting>: <sentence>"."""
+    handler = short_class(settings, LOGIN_HANDLER)
+    if handler == STRIMZI_HANDLER:
+        return _strimzi(module)
+    retriever = short_class(settings, "sasl.oauthbearer.jwt.retriever.class")
+    if retriever not in _RETRIEVERS:
+        raise InvalidValue(
+            f"sasl.oauthbearer.jwt.retriever.class: expected one of "
+            f"{', '.join(sorted(_RETRIEVERS - {''}))}"
+        )
+    url = settings.get(_URL, "").strip()
+    if url:
+        return _from_url(url, module, settings)
+    if handler == "OAuthBearerLoginCallbackHandler":
+        raise InvalidValue(f"{_URL}: missing; expected the address where tokens are given out")
+    return _unsecured(module)
+
+
+def _from_url(url: str, module: LoginModule, settings: Mapping[str, str]) -> TokenSource:
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return GivenToken(location=unquote(parts.path), extensions=_extensions(module))
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise InvalidValue(f"{_URL}: expected https://…, http://… or file://…")
+    prefix = "sasl.oauthbearer."
+    credentials = f"{prefix}client.credentials.client."
+    return TokenEndpoint(
+        url=url,
+        client_id=str(_either(f"{credentials}id", "clientId", module, settings)),
+        client_secret=_either(f"{credentials}secret", "clientSecret", module, settings),
+        scope=settings.get(f"{prefix}scope") or module.options.get("scope"),
+        urlencode=settings.get(f"{prefix}header.urlencode", "").strip().lower() == "true",
+        extensions=_extensions(module),
+        tls=_tls(module, "ssl."),
+        timeout_seconds=_milliseconds(settings, "sasl.login.connect.timeout.ms"),
+        window=_window(settings),
+    )
+
+
+def _strimzi(module: LoginModule) -> TokenSource:
+    """The options of Strimzi's `strimzi-kafka-oauth`; those of its environment are not read."""
+    options = module.options
+    if "oauth.access.token" in options:
+        return GivenToken(token=options["oauth.access.token"])
+    if "oauth.access.token.location" in options:
+        return GivenToken(location=str(options["oauth.access.token.location"]))
+    for name in ("oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret"):
+        if name not in options:
+            raise InvalidValue(
+                f"{JAAS}: {name} is missing; expected it and the address, id and secret beside it, "
+                "or oauth.access.token"
+            )
+    return TokenEndpoint(
+        url=str(options["oauth.token.endpoint.uri"]),
+        client_id=str(options["oauth.client.id"]),
+        client_secret=options["oauth.client.secret"],
+        scope=options.get("oauth.scope"),
+        tls=_tls(module, "oauth.ssl."),
+    )
+
+
+def _unsecured(module: LoginModule) -> UnsecuredToken:
+    claims: dict[str, object] = {}
+    for option, text in module.options.items():
+        kind, _, name = option.partition("Claim_")
+        if kind == "unsecuredLoginString":
+            claims[name] = str(text)
+        elif kind == "unsecuredLoginNumber":
+            claims[name] = _number(option, text)
+        elif kind == "unsecuredLoginList":  # its first character parts the items
+            claims[name] = text[1:].split(text[0]) if text else []
+    principal = module.options.get("unsecuredLoginPrincipalClaimName", "sub")
+    if principal not in claims:
+        raise InvalidValue(
+            f"{JAAS}: no token can be had: expected {_URL}, or for tests the option "
+            f'unsecuredLoginStringClaim_{principal}="…"'
+        )
+    return UnsecuredToken(
+        claims=tuple((name, json.dumps(value)) for name, value in claims.items()),
+        lifetime_seconds=int(
+            _number(
+                "unsecuredLoginLifetimeSeconds",
+                module.options.get("unsecuredLoginLifetimeSeconds", "3600"),
+            )
+        ),
+        extensions=_extensions(module, "unsecuredLoginExtension_"),
+    )
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise InvalidValue(f"{JAAS}: expected a number as {option}") from None
+    return int(number) if number.is_integer() else number
+
+
+def _either(name: str, option: str, module: LoginModule, settings: Mapping[str, str]) -> Secret:
+    """Kafka 4.1 has settings of its own for what older versions read from the JAAS line only."""
+    found = settings.get(name, "").strip() or module.options.get(option, "")
+    if not found:
+        raise InvalidValue(f"{JAAS}: {option} is missing; expected it here or as {name}")
+    return Secret(found)
+
+
+def _tls(module: LoginModule, prefix: str) -> Tls:
+    """What to trust at a token endpoint stands among the options."""
+    options = {
+        name.removeprefix(prefix): value
+        for name, value in module.options.items()
+        if name.startswith(prefix)
+    }
+    location, certificates = (
+        options.get("truststore.location"),
+        options.get("truststore.certificates"),
+    )
+    if not location and not certificates:
+        return Tls()
+    store = Store(
+        name="truststore",
+        type=options.get("truststore.type", "PEM" if certificates else "JKS").upper(),
+        location=None if location is None else str(location),
+        password=options.get("truststore.password"),
+        certificates=certificates,
+    )
+    algorithm = options.get("endpoint.identification.algorithm", "https")
+    return Tls(truststore=store, verify_host=bool(algorithm))
+
+
+def _extensions(module: LoginModule, prefix: str = "extension_") -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (name.removeprefix(prefix), str(value))
+        for name, value in module.options.items()
+        if name.startswith(prefix)
+    )
+
+
+def _milliseconds(settings: Mapping[str, str], name: str) -> float:
+    text = settings.get(name, "").strip()
+    return int(text) / 1000 if text.isdigit() else 10.0
+
+
+def _window(settings: Mapping[str, str]) -> float:
+    try:
+        return min(max(float(settings.get("sasl.login.refresh.window.factor", "0.8")), 0.5), 1.0)
+    except ValueError:
+        return 0.8  # a bad value has been reported
+
+
+def short_class(settings: Mapping[str, str], name: str) -> str:
+    """A class name without its package."""
+    return settings.get(name, "").strip().rpartition(".")[2]

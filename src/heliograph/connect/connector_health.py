@@ -1,0 +1,38 @@
+"""What the engine does for a connector, as its status is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from heliograph.model import PartitionState
+from heliograph.runtime.connector_spec import Job, Part
+from heliograph.runtime.progress import Progress
+from heliograph.runtime.worker import Crew
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What the engine does for a connector. `runs`: what it was last told to; `busy`: anything at all.
+    `failed` are sentences by source partition (`topic-0`)."""
+
+    runs: bool
+    busy: bool
+    failure: str | None = None
+    failed: Mapping[str, str] | None = None
+
+
+def activity_of(crew: Crew, progress: Progress, job: Job) -> Activity:
+    busy, tenure = crew.busy(job.name), crew.tenure_of(job)
+    if tenure is None:
+        return Activity(runs=False, busy=busy)
+    failed: dict[str, str] = {}
+    if job.part is Part.COPY and tenure.flow is not None:
+        failed = {
+            f"{r.topic}-{r.partition}": f"{r.topic}-{r.partition}: {r.error}"
+            for r in progress.receipts()
+            if r.flow == job.flow().name and r.state is PartitionState.FAILED
+        }
+        stopped = tenure.flow.gaps.failed()
+        failed |= {str(p): f"{p}: {receipt.error}" for p, receipt in stopped.items()}
+    return Activity(runs=True, busy=busy, failure=tenure.hopeless, failed=failed)

@@ -1,0 +1,204 @@
+"""Records beside the copy: written to an internal topic in a thread that the copy never waits for.
+
+A topic that is missing, or that we may not write to, is said once and tried again; the records wait for it,
+the newest of each key.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.record_writer import RecordWriter
+from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.model import ClientKind, ClusterConfig
+from heliograph.records.decode import Record
+from heliograph.wire import error_codes
+from heliograph.wire.messages import broker_error
+
+log = logging.getLogger(__name__)
+
+_PATIENCE_SECONDS = 5.0
+#: A write is followed by a rest of so many times its own length: what stands beside the copy takes a
+#: twentieth of the time at most, however many partitions there are.
+_REST = 20
+_MAX_REST_SECONDS = 1.0
+#: What lasts for longer is no passing trouble.
+_HOPE_SECONDS = 600.0
+
+
+#: Clients that no thread uses just now, by client id: their connections survive from one epoch to the next.
+_spare: dict[str, ClusterClient] = {}
+_spare_lock = threading.Lock()
+
+
+#: By key, the values to write, oldest first.
+_Values = dict[bytes, tuple[bytes | None, ...]]
+
+
+class SideWriter(threading.Thread):
+    """At most one write under way. `what` says in log lines what cannot be written; of each key, the newest
+    `history` values are."""
+
+    def __init__(
+        self, config: ClusterConfig, topic: str, *, client_id: str, what: str, history: int = 1
+    ) -> None:
+        super().__init__(name=f"{client_id} {topic}", daemon=True)
+        self.problem: str | None = None
+        self.hopeless = False  # the problem is none that waiting mends, or lasts
+        self.failures = 0  # attempts that failed, in all
+        self._what = what
+        self._history = history
+        self._waiting: _Values = {}
+        self._writing = False
+        self._closing = False
+        self._hurried = False
+        self._abandoned = False
+        self._condition = threading.Condition()
+        self._client = _take_client(config.for_client(ClientKind.PRODUCER), client_id)
+        self._client.stopped = lambda: self._abandoned
+        self._writer = RecordWriter(self._client, topic)
+        self._backoff = Backoff(first=1.0, most=30.0)
+        self._troubled = 0.0  # since when
+
+    def offer(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
+        """A key that has a newer value comes behind all others that wait."""
+        with self._condition:
+            for key, value in records:
+                older = self._waiting.pop(key, ())
+                self._waiting[key] = (*older, value)[-self._history :]
+            self._condition.notify_all()
+
+    @property
+    def settled(self) -> bool:
+        """Whether everything offered so far is written, or there is no hope that it will be."""
+        return self.idle or self.hopeless
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything offered so far is written."""
+        return not self._waiting and not self._writing
+
+    def close(self, patience: float) -> None:
+        """Write what waits, unless the topic is in trouble; after that nothing is written any more."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify_all()
+        self.join(patience)
+        self._abandoned = True
+        left = sum(map(len, self._waiting.values()))
+        if left:
+            log.warning("%s: %d were not written at the end of an epoch", self._what, left)
+
+    def wait_idle(self, patience: float) -> None:
+        """As long as there is hope; meanwhile without a rest."""
+        deadline = time.monotonic() + patience
+        with self._condition:
+            self._hurried = True
+            self._condition.notify_all()
+            while not self.idle and self.problem is None and self.is_alive():
+                if not self._condition.wait(max(deadline - time.monotonic(), 0.0)):
+                    break
+            self._hurried = False
+
+    def run(self) -> None:
+        try:
+            while records := self._next():
+                began = time.monotonic()
+                self._attempt(records)
+                self._rest(min((time.monotonic() - began) * _REST, _MAX_REST_SECONDS))
+        finally:
+            _give_back(self._client)
+
+    def _next(self) -> _Values:
+        with self._condition:
+            while not self._waiting and not self._closing:
+                self._condition.wait()
+            if self._abandoned or (self._closing and self.problem is not None):
+                return {}
+            taken, self._waiting = self._waiting, {}
+            self._writing = bool(taken)
+            return taken
+
+    def _attempt(self, records: _Values) -> None:
+        try:
+            self._write(records)
+        except HeliographError as e:
+            self._failed(records, e)
+            self._rest(self._backoff.next())
+            return
+        if self.problem is not None:
+            log.warning("%s: written again, after %d failed attempts", self._what, self.failures)
+        with self._condition:
+            self.problem = None
+            self.hopeless = False
+            self._writing = False
+            self._condition.notify_all()
+        self._backoff.reset()
+
+    def _write(self, records: _Values) -> None:
+        if not self._writer.partitions():
+            raise broker_error(
+                error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+                f"{self._client.config.alias}: {self._writer.topic}",
+            )
+        now = int(time.time() * 1000)
+        batch = [
+            Record(timestamp=now, key=key, value=value)
+            for key, values in records.items()
+            for value in values
+        ]
+        self._writer.write({0: batch}, patience=_PATIENCE_SECONDS)
+
+    def _failed(self, records: _Values, error: HeliographError) -> None:
+        self.failures += 1
+        now = time.monotonic()
+        if self.problem is None:
+            self._troubled = now
+            log.warning("%s: %s; the copy goes on, trying again", self._what, error)
+        with self._condition:
+            self.hopeless = not _passes(error) or now - self._troubled > _HOPE_SECONDS
+            for key, values in self._waiting.items():
+                records[key] = (*records.pop(key, ()), *values)[-self._history :]
+            self._waiting = records
+            self.problem = str(error)
+            self._writing = False
+            self._condition.notify_all()
+
+    def _rest(self, seconds: float) -> None:
+        """Until the time is over or the end has come."""
+        deadline = time.monotonic() + seconds
+        with self._condition:
+            while (
+                not (self._closing or self._hurried) and (left := deadline - time.monotonic()) > 0
+            ):
+                self._condition.wait(left)
+
+
+def _passes(error: HeliographError) -> bool:
+    """A broker that is away comes back; a topic that is missing, or not for us, is a matter for people."""
+    if isinstance(error, BrokerError) and error.code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+        return False
+    return isinstance(error, ClientError) and error.retriable
+
+
+def _take_client(config: ClusterConfig, client_id: str) -> ClusterClient:
+    with _spare_lock:
+        client = _spare.pop(client_id, None)
+    if client is not None and client.config == config:
+        return client
+    if client is not None:
+        client.close()
+    return ClusterClient(config, client_id=client_id)
+
+
+def _give_back(client: ClusterClient) -> None:
+    """Not where another has taken its place: a thread that hung while epochs changed."""
+    with _spare_lock:
+        if _spare.setdefault(client.client_id, client) is client:
+            return
+    client.close()

@@ -1,0 +1,51 @@
+"""What needs a cluster, done as soon as the cluster can be reached."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Collection
+
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.copy.partition import PartitionCopy
+from heliograph.errors import ClientError, Interrupted
+from heliograph.model import PartitionState
+
+log = logging.getLogger(__name__)
+
+
+class Reach:
+    """Of one link. While a cluster is away, all its partitions wait, with the cause in sight. An epoch that
+    ended while a cluster was asked has learned nothing of it: `interrupted`, and no partition's state."""
+
+    def __init__(self, flow: str, copies: Collection[PartitionCopy]) -> None:
+        self._flow = flow
+        self._copies = copies
+        self.interrupted = False
+        self._pauses: dict[ClusterClient, tuple[float, Backoff]] = {}
+
+    def __call__(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
+        """Do it now, or, after a failure, not before a pause that is longer each time is over."""
+        retry_at, backoff = self._pauses.get(cluster, (0.0, Backoff()))
+        if time.monotonic() < retry_at:
+            return
+        try:
+            action()
+            self._pauses.pop(cluster, None)
+        except Interrupted as e:
+            self.interrupted = True
+            self._pauses[cluster] = (time.monotonic() + backoff.next(), backoff)
+            log.info("flow %s: %s", self._flow, e)
+        except ClientError as e:
+            delay = self.pause(cluster, backoff, str(e))
+            log.warning("flow %s: %s; trying again in %.1f s", self._flow, e, delay)
+
+    def pause(self, cluster: ClusterClient, backoff: Backoff, cause: str) -> float:
+        """Leave a cluster alone for a while: how many seconds."""
+        delay = backoff.next()
+        self._pauses[cluster] = (time.monotonic() + delay, backoff)
+        for copy in self._copies:
+            if copy.state is PartitionState.RUNNING:
+                copy.state, copy.error = PartitionState.RETRYING, cause
+        return delay

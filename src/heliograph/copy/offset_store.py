@@ -1,0 +1,86 @@
+"""Acknowledged positions, on their way to Connect's offsets topic on the target."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Mapping
+
+from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.producer import Producer
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.copy.partition import PartitionCopy
+from heliograph.errors import BrokerError
+from heliograph.mm2.connect.offset_records import offset_batches
+from heliograph.model import TopicPartition
+from heliograph.wire import error_codes
+from heliograph.wire.messages import broker_error
+
+log = logging.getLogger(__name__)
+
+#: Which positions a batch stores.
+_Queued = dict[Outgoing, list[tuple[PartitionCopy, int]]]
+
+
+class OffsetStore:
+    """`mark` what is acknowledged now; `store` writes what was marked, however far the copy is by then.
+
+    In between, the stretches below these positions are written: were it the other way round, a crash would
+    leave mirrored records of which nobody knows where they are.
+    """
+
+    def __init__(self, flow: FlowConfig, producer: Producer) -> None:
+        self._flow = flow
+        self._producer = producer
+        self._marked: dict[PartitionCopy, int] = {}
+        self._sent: _Queued = {}
+
+    def mark(self, copies: Collection[PartitionCopy]) -> None:
+        for copy in copies:
+            if copy.to_store:
+                self._marked[copy] = copy.mark()
+
+    @property
+    def marked(self) -> bool:
+        return bool(self._marked)
+
+    def store(self) -> None:
+        """Queue them; the producer sees them through. Raises ClientError if the target cannot be asked."""
+        if not self._marked:
+            return
+        try:
+            self._sent |= self.append(self._marked)
+        except BrokerError as e:
+            log.warning("flow %s: %s; offsets not stored", self._flow.name, e)
+            return
+        for copy, position in self._marked.items():
+            copy.stored = position
+        self._marked = {}
+
+    def append(self, positions: Mapping[PartitionCopy, int]) -> _Queued:
+        """Queue these. Raises ClientError, and nothing is queued."""
+        topic, cluster = self._flow.offsets_topic.name, self._producer.cluster
+        partitions = cluster.metadata.partitions.get(topic)
+        if not partitions:  # brokers learn of a new topic one after the other
+            partitions = cluster.refresh(self._producer.topics).partitions.get(topic)
+        if not partitions:
+            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
+        by_source = {copy.source: (copy, position) for copy, position in positions.items()}
+        now_ms = int(time.time() * 1000)
+        queued: _Queued = {}
+        for number, batch, sources in offset_batches(
+            self._flow.connector_name,
+            self._flow.source,
+            {source: position for source, (_, position) in by_source.items()},
+            partitions,
+            now_ms,
+        ):
+            out = Outgoing(memoryview(batch), len(sources), -1, -1)
+            queued[out] = [by_source[source] for source in sources]
+            self._producer.append(TopicPartition(topic, number), out)
+        return queued
+
+    def acknowledged(self, batch: Outgoing) -> None:
+        """The offsets topic has these for sure, and none that were stored before them."""
+        for copy, position in self._sent.pop(batch, ()):
+            copy.confirm(position)

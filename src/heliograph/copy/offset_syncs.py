@@ -1,0 +1,163 @@
+"""What a task tells about where records have landed: offset syncs for MM2, stretches for Heliograph.
+
+    acknowledged ──► landing ──► collect ──► sync policy ──► offset-syncs topic
+                                    │
+                                    ├──────► unreported ──► receipts, every second
+                                    └──────► chunks ──────► state topic, with every flush
+
+With each batch only `landed` runs; everything else looks at a partition as a whole, now and then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection
+
+from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.copy.background_writer import SideWriter
+from heliograph.copy.partition import PartitionCopy
+from heliograph.mm2.offset_map import LOST, Stretch, Stretches
+from heliograph.mm2.offset_map_builder import Landing
+from heliograph.mm2.offset_map_segments import ChunkLog
+from heliograph.mm2.sync_policy import BURST, OffsetSyncPolicy
+from heliograph.model import ClusterConfig, Receipt, SyncsLocation
+
+log = logging.getLogger(__name__)
+
+#: In all receipts of a link together, each second. What is left over goes with the next ones.
+_STRETCHES_PER_REPORT = 50_000
+_COLLECT_SECONDS = 0.1
+#: Collecting is followed by a rest of so many times its own length.
+_REST = 30
+
+
+class Syncs:
+    """Of one link. `flow` says what is wanted; if nothing is, nothing is done."""
+
+    def __init__(
+        self,
+        flow: FlowConfig,
+        copies: Collection[PartitionCopy],
+        *,
+        source: ClusterConfig,
+        target: ClusterConfig,
+        state: SideWriter,
+    ) -> None:
+        self.lost = 0  # records whose place on the target is not known
+        self.moved = True  # whether any copy may have moved since syncs were last collected
+        self._flow = flow
+        self._copies = copies
+        self._lock = threading.Lock()  # receipts are made in another thread
+        self._next_collect = 0.0
+        self._policy: OffsetSyncPolicy | None = None
+        self._syncs: SideWriter | None = None
+        self._state = state
+        self._exact = False
+        self._chunks: dict[PartitionCopy, ChunkLog] = {}
+        self._unreported: dict[PartitionCopy, Stretches] = {}
+        if flow.offset_syncs is not None:
+            here = flow.offset_syncs.location
+            self._policy = OffsetSyncPolicy(flow.offset_syncs.lag_max)
+            self._syncs = SideWriter(
+                source if here is SyncsLocation.SOURCE else target,
+                flow.offset_syncs.topic.name,
+                client_id=f"{flow.name}|{flow.connector_name}|offset-syncs-{here}-producer",
+                what=f"flow {flow.name}: offset syncs",
+                history=BURST + 1,
+            )
+        if flow.stretches:
+            self._chunks = {copy: ChunkLog(copy.source) for copy in copies}
+            self._unreported = {copy: Stretches() for copy in copies}
+            self._exact = True
+        if self._syncs is not None or self._exact:
+            for copy in copies:
+                copy.landing = Landing(copy.lease.start)
+
+    def start(self) -> None:
+        if self._syncs is not None:
+            self._syncs.start()
+
+    def landed(self, copy: PartitionCopy, batch: Outgoing, base_offset: int) -> None:
+        """A batch that was repacked, or whose place the broker does not remember any more."""
+        landing = copy.landing
+        if landing is None:
+            return
+        for upstream, count in batch.runs or ((batch.first_offset, batch.record_count),):
+            if base_offset < 0:
+                landing.lose(upstream, count)
+                self.lost += count
+            else:
+                landing.land(upstream, base_offset, count)
+                base_offset += count
+        if base_offset < 0:
+            log.warning(
+                "%s: %s: the target has source offsets %d to %d, but does not say where; offsets among "
+                "them are translated by syncs (%d records so far)",
+                self._flow.name,
+                copy.source,
+                batch.first_offset,
+                batch.next_offset - 1,
+                self.lost,
+            )
+
+    def tick(self, now: float) -> None:
+        """Send syncs that are due."""
+        if not self.moved or now < self._next_collect:
+            return
+        if self._syncs is not None or self._exact:
+            self.moved = False
+            self._collect()
+            took = time.monotonic() - now
+            self._next_collect = now + max(took * _REST, _COLLECT_SECONDS)
+
+    def flush(self) -> None:
+        """With a commit of offsets: delayed syncs are due, and stretches are written."""
+        self._collect()
+        if self._policy is not None:
+            self._policy.promote()
+            self._fire()
+        if self._exact:
+            self._state.offer(
+                (chunk.key(), chunk.value())
+                for chunks in self._chunks.values()
+                for chunk in chunks.take()
+            )
+
+    def close(self, patience: float) -> None:
+        if self._syncs is not None:
+            self._syncs.close(patience)
+
+    def receipts(self) -> list[Receipt]:
+        """Of all copies, each with the stretches that the receipt before did not have."""
+        budget = max(_STRETCHES_PER_REPORT // max(len(self._copies), 1), 1)
+        with self._lock:
+            told = {
+                copy: stretches.take(budget)
+                for copy, stretches in self._unreported.items()
+                if len(stretches)
+            }
+        return [copy.receipt(told.get(copy, ())) for copy in self._copies]
+
+    def _collect(self) -> None:
+        with self._lock:
+            for copy in self._copies:
+                landing = copy.landing
+                if landing is not None and landing.has_fresh(copy.acked):
+                    for stretch in landing.fresh(copy.acked):
+                        self._note(copy, stretch)
+        self._fire()
+
+    def _note(self, copy: PartitionCopy, stretch: Stretch) -> None:
+        if self._policy is not None and stretch.downstream != LOST and stretch.count:
+            self._policy.acknowledged(copy.source, *stretch)
+        if self._exact:
+            self._chunks[copy].append(stretch)
+            self._unreported[copy].append(stretch)
+
+    def _fire(self) -> None:
+        if self._policy is not None and self._syncs is not None and self._policy.pending:
+            due = self._policy.take(len(self._policy.pending))
+            self._syncs.offer((sync.key(), sync.value()) for sync in due)

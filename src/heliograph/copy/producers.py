@@ -1,0 +1,62 @@
+"""The producers of a link: one for records, and another for offsets if they are stored on another cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.net.connection import Connection
+from heliograph.client.net.poller import wait
+from heliograph.client.produce.producer import Producer
+from heliograph.copy.cluster_retry import Reach
+
+_WAIT_SECONDS = 0.1
+
+
+class Producers:
+    """`options` are of the one for records, which may write in transactions."""
+
+    def __init__(
+        self,
+        make: Callable[..., Producer],
+        target: ClusterClient,
+        remote_topics: AbstractSet[str],
+        stored_on: ClusterClient,
+        offsets_topic: str,
+        **options: Any,
+    ) -> None:
+        together = stored_on is target
+        self.records = make(
+            target, remote_topics | {offsets_topic} if together else remote_topics, **options
+        )
+        self.offsets = self.records if together else make(stored_on, {offsets_topic})
+        self._all = [self.records] if together else [self.records, self.offsets]
+
+    def send(self, reach: Reach) -> None:
+        for producer in self._all:
+            reach(producer.cluster, producer.send)
+
+    def refresh(self, reach: Reach) -> None:
+        for producer in self._all:
+            reach(producer.cluster, lambda its=producer: its.cluster.refresh(its.topics))  # type: ignore[misc]
+
+    def pump(self) -> None:
+        for producer in self._all:
+            producer.pump()
+
+    def connections(self) -> list[Connection]:
+        return [each for producer in self._all for each in producer.connections()]
+
+    @property
+    def idle(self) -> bool:
+        return all(producer.idle for producer in self._all)
+
+    def drain(self, send: Callable[[], None], deadline: float) -> None:
+        """Until all is acknowledged or the time is up."""
+        while not self.idle and time.monotonic() < deadline:
+            send()
+            wait(self.connections(), _WAIT_SECONDS)
+            self.pump()

@@ -1,0 +1,107 @@
+"""Records that the target does not take: their coordinates go to the quarantine topic, in order.
+
+    everything before it acknowledged ──► its coordinates acknowledged ──► the partition goes on behind it
+
+So the position never passes a record that stands neither on the target nor in quarantine. A crash in
+between writes the same key once more.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.producer import Producer
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.copy.partition import PartitionCopy
+from heliograph.mm2.quarantine import Oversize, Quarantined
+from heliograph.model import TopicPartition
+from heliograph.records.decode import Record
+from heliograph.records.encode import encode
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    records: Sequence[Oversize]
+    position: int  # where the partition goes on
+
+
+class Quarantine:
+    """Of one link. `holds` a partition from the moment its records are too large until they are away."""
+
+    def __init__(self, flow: FlowConfig) -> None:
+        self._flow = flow
+        self.enabled = flow.quarantine is not None
+        self.topics = frozenset({flow.quarantine.name} if flow.quarantine is not None else ())
+        self._held: dict[PartitionCopy, _Held] = {}
+        self._under_way: deque[PartitionCopy] = deque()
+
+    def holds(self, copy: PartitionCopy) -> bool:
+        return copy in self._held
+
+    def hold(self, copy: PartitionCopy, records: Sequence[Oversize], position: int) -> None:
+        self._held[copy] = _Held(records, position)
+
+    def proceed(self, copy: PartitionCopy, producer: Producer) -> None:
+        """Write the coordinates of what is held, if it is their turn."""
+        held = self._held.get(copy)
+        if held is None or copy.outstanding or copy in self._under_way:
+            return
+        now_ms = int(time.time() * 1000)
+        entries = [
+            Quarantined(
+                flow=self._flow.name,
+                source=copy.source,
+                target_topic=copy.target.topic,
+                record=record,
+            )
+            for record in held.records
+        ]
+        batch = encode([Record(timestamp=now_ms, key=e.key(), value=e.value()) for e in entries])
+        (topic,) = self.topics
+        self._under_way.append(copy)
+        producer.append(TopicPartition(topic, 0), Outgoing(memoryview(batch), len(entries), -1, -1))
+
+    def acknowledged(self) -> PartitionCopy:
+        """The coordinates that were sent first are there: their partition, which stands behind them now."""
+        copy = self._under_way.popleft()
+        held = self._held.pop(copy)
+        copy.pass_over(len(held.records), held.position)
+        (topic,) = self.topics
+        for record in held.records:
+            log.error(
+                "%s: %s: the record at source offset %d is not mirrored: it %s; its coordinates are in %s",
+                self._flow.name,
+                copy.source,
+                record.offset,
+                record.reason,
+                topic,
+            )
+        return copy
+
+    def refused(self) -> list[PartitionCopy]:
+        """None of the coordinates under way will be there: their partitions have to start over."""
+        copies = list(self._under_way)
+        self._under_way.clear()
+        for copy in copies:
+            del self._held[copy]
+        return copies
+
+    def clear(self) -> None:
+        """All partitions go back, and nothing is under way any more."""
+        self._held.clear()
+        self._under_way.clear()
+
+    def waiting(self) -> list[PartitionCopy]:
+        return list(self._under_way)
+
+    def forget(self, copy: PartitionCopy) -> None:
+        """The partition goes back to what is acknowledged, and will come across the same records again."""
+        if copy not in self._under_way:
+            self._held.pop(copy, None)

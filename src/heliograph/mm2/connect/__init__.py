@@ -1,0 +1,1 @@
+"""The records of Connect's own topics: configurations, offsets, statuses."""

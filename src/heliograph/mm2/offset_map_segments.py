@@ -1,0 +1,134 @@
+"""Stretches on their way to and from the state topic, in chunks whose number stays bounded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map import MAX_STRETCHES, Stretch, Stretches
+from heliograph.mm2.state_reading import read_state
+from heliograph.mm2.state_records import CHUNK_STRETCHES, Chunk, chunks_of
+from heliograph.model import TopicPartition
+
+#: Per partition and session of a task. What is older is taken out of the topic again.
+MAX_CHUNKS = MAX_STRETCHES // CHUNK_STRETCHES
+#: So many chunks above the least possible are not worth a rewrite at a restart.
+_SLACK = 8
+
+
+class ChunkLog:
+    """What one task writes of one partition: the open chunk again and again under its key, until it is
+    full or the mirror rewinds; then the next one.
+
+    Law: everything taken so far, read back, translates as the stretches appended so far do, but for the
+    oldest of more than `MAX_CHUNKS` chunks.
+    """
+
+    __slots__ = ("_changed", "_full", "_open", "_partition", "_stale", "_written")
+
+    def __init__(self, partition: TopicPartition) -> None:
+        self._partition = partition
+        self._open = Stretches()
+        self._changed = False
+        self._full: deque[Chunk] = deque(maxlen=MAX_CHUNKS)  # not written yet
+        self._written: deque[int] = deque()  # the keys of full ones that are
+        self._stale: list[int] = []  # keys to be taken out of the topic
+
+    def append(self, stretch: Stretch) -> None:
+        last = self._open.last
+        if last is not None and stretch.upstream < last.upstream:
+            self._rewind(stretch.upstream)
+        elif len(self._open) == CHUNK_STRETCHES:
+            self._close()
+        self._open.append(stretch)
+        self._changed = True
+
+    def take(self) -> list[Chunk]:
+        """What to write now, in this order; a chunk without stretches is a tombstone."""
+        full = list(self._full)
+        self._full.clear()
+        self._written += (chunk.first for chunk in full)
+        while len(self._written) > MAX_CHUNKS:
+            self._stale.append(self._written.popleft())
+        stale, self._stale = self._stale, []
+        chunks = [
+            Chunk(topic_partition=self._partition, first=first, stretches=()) for first in stale
+        ]
+        chunks += full
+        if self._changed:
+            chunks += chunks_of(self._partition, list(self._open))
+            self._changed = False
+        return chunks
+
+    def _close(self) -> None:
+        self._full += chunks_of(self._partition, list(self._open))
+        self._open = Stretches()
+
+    def _rewind(self, upstream: int) -> None:
+        """Chunks that start at or behind this offset say nothing any more."""
+        self._close()
+        self._stale += (first for first in self._written if first >= upstream)
+        self._stale += (chunk.first for chunk in self._full if chunk.first >= upstream)
+        self._written = deque(first for first in self._written if first < upstream)
+        kept = (chunk for chunk in self._full if chunk.first < upstream)
+        self._full = deque(kept, maxlen=MAX_CHUNKS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedStretches:
+    """What the state topic says, and what to write so that it says it in few records."""
+
+    stretches: Mapping[TopicPartition, Stretches]
+    rewrites: tuple[Chunk, ...]
+    malformed: tuple[str, ...]
+
+
+def load_stretches(
+    records: Iterable[tuple[bytes | None, bytes | None]],
+    log_starts: Mapping[TopicPartition, int] | None = None,
+) -> LoadedStretches:
+    """`records` in the order of the topic; `log_starts` of source partitions, where they are known.
+
+    Laws: written, `rewrites` change no translation of an offset that a group can have; a partition has
+    at most `_SLACK` chunks more than it needs afterwards. Records of other kinds are passed over.
+    """
+    chunks: dict[TopicPartition, dict[int, Chunk]] = {}
+    malformed: list[str] = []
+    for key, value in records:
+        read = read_state(key, value)
+        if isinstance(read, Malformed):
+            malformed.append(read.reason)
+        elif isinstance(read, Chunk):
+            its = chunks.setdefault(read.topic_partition, {})
+            its.pop(read.first, None)  # the newest of a key stands where it was written
+            if read.stretches:
+                its[read.first] = read
+    stretches, rewrites = {}, []
+    for partition, its in chunks.items():
+        merged = Stretches(stretch for chunk in its.values() for stretch in chunk.stretches)
+        if log_starts is not None and partition in log_starts:
+            merged.prune(log_starts[partition])
+        if len(merged):
+            stretches[partition] = merged
+        rewrites += _rewrites(partition, its, merged)
+    return LoadedStretches(
+        stretches=stretches, rewrites=tuple(rewrites), malformed=tuple(malformed)
+    )
+
+
+def _rewrites(
+    partition: TopicPartition, chunks: Mapping[int, Chunk], merged: Stretches
+) -> list[Chunk]:
+    """The chunks anew, and tombstones for those that are not needed any more, if that is worth it."""
+    wanted = chunks_of(partition, list(merged))
+    if len(chunks) <= len(wanted) + (_SLACK if wanted else 0):
+        return []
+    needed = {chunk.first for chunk in wanted}
+    gone = [
+        Chunk(topic_partition=partition, first=first, stretches=())
+        for first in chunks
+        if first not in needed
+    ]
+    return wanted + gone

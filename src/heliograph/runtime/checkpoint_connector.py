@@ -1,0 +1,115 @@
+"""Groups, their checkpoints and their offsets: MirrorCheckpointConnector's part, in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.errors import ClientError
+from heliograph.mm2.offset_map import Stretch
+from heliograph.model import Receipt, TopicPartition
+from heliograph.runtime.problems import Problems
+from heliograph.runtime.schedule import Schedule
+from heliograph.sync.checkpoints import CheckpointSync
+from heliograph.sync.groups import sync_group_offsets
+
+_PATIENCE_SECONDS = 10.0
+
+
+class GroupUpkeep:
+    """`internal_topics_seen` says whether another thread has seen to what checkpoints are made from."""
+
+    def __init__(
+        self,
+        flow: FlowConfig,
+        source: ClusterClient,
+        target: ClusterClient,
+        problems: Problems,
+        stop: threading.Event,
+        internal_topics_seen: Callable[[], bool],
+        *,
+        offsets: ClusterClient | None = None,
+    ) -> None:
+        assert flow.checkpoints is not None
+        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.emitted = 0  # checkpoints
+        self._config = flow.checkpoints
+        self._target = target
+        self._clients = [each for each in (source, target, offsets) if each is not None]
+        self._checkpoints = CheckpointSync(flow, source, target, offsets)
+        self._internal_topics_seen = internal_topics_seen
+        self._stop = stop
+        self._lock = threading.Lock()
+        self._told: list[tuple[TopicPartition, tuple[Stretch, ...]]] = []
+        self._groups: frozenset[str] | None = None
+        self._schedule = Schedule(f"{flow.name} groups", problems, stop)
+        self._plan(f"flow {flow.name}")
+
+    def start(self) -> None:
+        self._schedule.start()
+
+    def run_once(self) -> None:
+        """A bounded run's share of it, once all is copied."""
+        self._schedule.run_all()
+
+    @property
+    def groups(self) -> frozenset[str] | None:
+        """Those that are followed; None before the first look."""
+        return self._groups
+
+    def learn(self, receipts: Iterable[Receipt]) -> None:
+        """What tasks have copied, stretch by stretch; from any thread."""
+        told = [
+            (TopicPartition(receipt.topic, receipt.partition), receipt.stretches)
+            for receipt in receipts
+            if receipt.stretches
+        ]
+        with self._lock:
+            self._told += told
+
+    def close(self, timeout: float) -> None:
+        self._schedule.join(timeout)
+        for client in self._clients:
+            client.close()
+
+    def _plan(self, name: str) -> None:
+        config, every = self._config, self._schedule.every
+        every(config.refresh_interval_seconds, f"{name}: groups", self._refresh_groups)
+        every(config.interval_seconds, f"{name}: checkpoints", self._emit)
+        sync = config.sync_interval_seconds
+        every(
+            sync, f"{name}: group offsets", self._sync_group_offsets, first_after=float(sync or 0)
+        )
+
+    def _refresh_groups(self) -> Mapping[str, str]:
+        try:
+            found = self._checkpoints.refresh_groups()
+        except ClientError as e:
+            self.hopeless = None if e.retriable else e
+            raise
+        self.hopeless = None
+        self._groups = found.followed
+        return found.problems
+
+    def _emit(self) -> Mapping[str, str]:
+        self._await_internal_topics()
+        with self._lock:
+            told, self._told = self._told, []
+        for partition, stretches in told:
+            self._checkpoints.learn(partition, stretches)
+        emitted = self._checkpoints.emit(int(time.time() * 1000))
+        self.emitted += emitted.checkpoints
+        return emitted.problems
+
+    def _sync_group_offsets(self) -> Mapping[str, str]:
+        return sync_group_offsets(self._target, self._checkpoints.checkpoints()).problems
+
+    def _await_internal_topics(self) -> None:
+        """Another thread creates them at a start; to miss them would be a false alarm."""
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while not self._internal_topics_seen() and time.monotonic() < deadline:
+            if self._stop.wait(0.1):
+                return

@@ -1,0 +1,90 @@
+"""Keeps topics from going round in circles, before the first record does.
+
+What each flow sees of its clusters is put together here, since a circle shows only in all of them.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.plan.cycles import FilteredFlow, Refused, find_loops, may_loop
+from heliograph.plan.external_cycles import find_foreign_loops, find_java_loops
+from heliograph.policy.naming import DefaultReplicationPolicy
+from heliograph.sync.other_mirrors import read_traces
+
+
+class LoopGuard:
+    """For the threads of all flows of a mirror."""
+
+    def __init__(self, flows: Sequence[FlowConfig], since_ms: int) -> None:
+        self._since_ms = since_ms
+        self._flows: dict[str, FilteredFlow] = {}
+        self._lock = threading.Lock()
+        self._ids: dict[str, str | None] = {}
+        self._topics: dict[str, frozenset[str]] = {}
+        self._own: Refused = {}
+        self._foreign: Refused = {}
+        self.reckon_with(flows)
+
+    def reckon_with(self, flows: Sequence[FlowConfig]) -> None:
+        """All that this service is to copy, from now on."""
+        with self._lock:
+            known = {each.flow: each for each in self._flows.values()}
+            self._flows = {
+                flow.name: known.get(flow) or FilteredFlow(flow, flow.topic_filter())
+                for flow in flows
+            }
+            names = self._flows.keys()
+            self._own = {name: its for name, its in self._own.items() if name in names}
+            self._foreign = {name: its for name, its in self._foreign.items() if name in names}
+
+    def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
+        """Take into account what stands on both clusters of a flow just now."""
+        clusters = {flow.source: source, flow.target: target}
+        ids = {
+            alias: client.metadata.cluster_id or client.refresh([]).cluster_id
+            for alias, client in clusters.items()
+        }
+        with self._lock:
+            self._ids |= ids
+            possible = may_loop(list(self._flows.values()), self._ids)
+        keeps_names = type(flow.policy) is not DefaultReplicationPolicy
+        if not possible and not keeps_names:
+            return
+        topics = {alias: frozenset(c.refresh().partitions) for alias, c in clusters.items()}
+        foreign = self._traced(flow, source, topics[flow.source]) if keeps_names else {}
+        with self._lock:
+            self._topics |= topics
+            self._foreign[flow.name] = foreign
+            self._own = find_loops(list(self._flows.values()), self._ids, self._topics)
+
+    def refused(self, flow: FlowConfig) -> dict[str, str]:
+        """Source topics that the flow must leave alone, and why, as far as is known by now."""
+        with self._lock:
+            return self._own.get(flow.name, {}) | self._foreign.get(flow.name, {})
+
+    def _traced(
+        self, flow: FlowConfig, source: ClusterClient, topics: frozenset[str]
+    ) -> dict[str, str]:
+        with self._lock:
+            flows = dict(self._flows)
+        back = (flow.target, flow.source)
+        if back in {(each.flow.source, each.flow.target) for each in flows.values()}:
+            return {}  # the way back is this process's own, and `find_loops` knows it better
+        own = flows.get(flow.name) or FilteredFlow(flow, flow.topic_filter())
+        now_ms = int(time.time() * 1000)
+        traces = read_traces(source, flow.target)
+        found = find_foreign_loops(
+            own,
+            self._ids.get(flow.source),
+            self._ids.get(flow.target),
+            traces.flows,
+            now_ms=now_ms,
+            since_ms=self._since_ms,
+            waiting=self._foreign.get(flow.name, {}).keys(),
+        )
+        return found | find_java_loops(own, traces.java, topics, now_ms)

@@ -1,0 +1,438 @@
+"""The mirror: observes the clusters, plans epochs, hands them to Spark, follows the tasks.
+
+    observe topics, offsets ──► plan epoch ──► leases ──► tasks copy … ──► settle ──┐
+            ▲                                     ▲                                 │
+            └── every refresh interval            └───────── next epoch ◄───────────┘
+
+An epoch lasts until something changes: topics or partitions, its time is up, or a stop. Each flow is
+observed by a thread of its own: one that cannot be reached keeps none of the others waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from heliograph.client.net.backoff import Backoff
+from heliograph.config.mirror_config import MirrorConfig
+from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
+from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt
+from heliograph.plan.epoch import plan_epoch
+from heliograph.runtime.connector_spec import WorkGroup, work_groups
+from heliograph.runtime.fencing import task_producers
+from heliograph.runtime.load_monitor import Weighing
+from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.problems import Problems
+from heliograph.runtime.progress import Progress
+from heliograph.runtime.restarts import Restarts
+from heliograph.runtime.task_setups import TaskSetups
+from heliograph.runtime.worker import Crew
+from heliograph.spark.control_channel import ChannelServer
+from heliograph.spark.query import CopyQuery, QueryFailed, SparkLost
+from heliograph.spark.sealing import new_key
+from heliograph.spark.session import ClusterSpark, LocalSpark
+from heliograph.spark.task import Copy
+
+log = logging.getLogger(__name__)
+
+_TICK_SECONDS = 0.25
+_FIRST_LOOK_SECONDS = 5.0
+#: Within a stop's 5 seconds: the tasks' last word, then Spark and its JVM.
+_STOP_SECONDS = 3.5
+#: Nothing to copy for so long: time to start the tasks' workers.
+_WARM_SECONDS = 2.0
+_RESTARTS_ONCE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a run ended: what was copied, and every partition that is not where it should be."""
+
+    records: int
+    unfinished: tuple[Receipt, ...]
+    unstored: tuple[Receipt, ...]
+    problems: tuple[str, ...]
+    quarantined: int = 0
+
+    @property
+    def good(self) -> bool:
+        return not self.unfinished and not self.problems
+
+
+class Mirror:
+    """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied.
+
+    As a `worker` it has nothing to do at first: jobs are assigned to its one group, and taken off, while it
+    runs, and no trouble of theirs ends it.
+    """
+
+    def __init__(
+        self,
+        config: MirrorConfig,
+        spark: LocalSpark | ClusterSpark,
+        *,
+        once: bool = False,
+        stop: threading.Event,
+        progress: Progress,
+        worker: WorkGroup | None = None,
+    ) -> None:
+        self._config = config
+        self._once = once
+        self._spark = spark
+        self._stop = stop
+        self._progress = progress
+        self._token = secrets.token_hex(16)
+        self._channel = ChannelServer(
+            self._token, self._hear, spark.driver_host, on_gone=self._miss
+        )
+        self.problems = Problems()
+        self._serves = worker is not None
+        groups = work_groups(config) if worker is None else [worker]
+        self.crew = Crew(groups, progress, self.problems, stop, spark.slots)
+        self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
+        self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
+        self._lock = threading.Lock()
+        self._settled = threading.Event()
+        self._epoch = 0
+        self._epoch_started = 0.0
+        self._ending = False
+        self._idle = False
+        self._warm_at = math.inf
+        self._query: CopyQuery | None = None
+        self._running: list[list[Lease]] = []
+        self._weighing = Weighing(progress)
+        self._setups = TaskSetups(spark)
+
+    def run(self) -> Outcome:
+        try:
+            self._run_once() if self._once else self._run_on()
+        finally:
+            self._close()
+        return self._outcome()
+
+    def _run_on(self) -> None:
+        self.crew.start()
+        if not self._serves and not self.crew.copies:
+            self._stop.wait()  # heartbeats are all that was asked for
+            return
+        if not self._serves:
+            self._await_first_look()
+        self._mirror()
+
+    def _run_once(self) -> None:
+        self.crew.start(bounded=True)
+        self._await_lead()
+        self._observe_bounded()
+        self.crew.before_copying()
+        self._mirror()
+        self.crew.after_copying()
+
+    def _close(self) -> None:
+        self._stop.set()
+        self._channel.close()
+        self.crew.close(_STOP_SECONDS)
+
+    # ── epochs ───────────────────────────────────────────────────────────────────────────────
+
+    def _mirror(self) -> None:
+        restarts = Restarts()
+        while not self._stop.is_set():
+            began, before = time.monotonic(), self._progress.records
+            try:
+                self._run_query()
+                return
+            except QueryFailed as e:
+                copied = self._progress.records > before
+                delay = restarts.next(time.monotonic() - began, copied=copied)
+                if self._once and restarts.count >= _RESTARTS_ONCE:
+                    raise
+                log.error("%s; starting again in %.1f s from where the target stands", e, delay)
+                self._heal(e, delay)
+
+    def _heal(self, failure: QueryFailed, delay: float) -> None:
+        """Nothing is known of what the tasks did last: once they are gone, look at the clusters anew."""
+        self._channel.end_epoch(self._epoch)
+        if not self._channel.await_gone(self._epoch, _STOP_SECONDS):
+            log.warning("epoch %d: tasks of it do not end; going on without them", self._epoch)
+        self._progress.restart(f"{failure}; starting again")
+        for flow in self.crew.flows:
+            self.problems.update(_area(flow), {"": f"{failure}; starting again"})
+        for flow in self.crew.last_flows:
+            flow.forget()
+        self._spark.recover(lost=isinstance(failure, SparkLost))
+        self._stop.wait(delay)
+        if self._once:
+            self._observe_bounded()
+
+    def _run_query(self) -> None:
+        copy = Copy(
+            driver=self._channel.address,
+            token=self._token,
+            seal_key=new_key(),
+            patience_seconds=self._config.once_timeout_seconds,
+        )
+        while not self._spark.ready(_TICK_SECONDS):
+            if self._stop.is_set():
+                return  # a JVM may take its time to start; a stop may not
+        session = self._session()
+        query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
+        try:
+            if self._stop.is_set():
+                return
+            if self._once:
+                self._require_lead()
+            if not self._begin_epoch() and self._once:
+                return
+            query.start(once=self._once)
+            self._warm_at = time.monotonic() + _WARM_SECONDS
+            while not query.wait(_TICK_SECONDS):
+                if self._stop.is_set():
+                    self._await_last_word()
+                    return
+                if self._once:
+                    self._require_lead()
+                else:
+                    self._look_for_change()
+        finally:
+            self._query = None
+            query.stop()
+
+    def _session(self) -> Any:
+        try:
+            return self._spark.session()
+        except EnvironmentProblem as e:
+            if not self._progress.restarts:
+                raise  # it has never run
+            raise SparkLost(str(e)) from e
+
+    def _begin_epoch(self) -> bool:
+        """Plan and start the next epoch; false if there is no partition to copy, so far."""
+        with self._lock:
+            flows = self._leased = self.crew.flows
+            self.crew.release(flows)
+        for flow in flows:
+            flow.take_change()  # the plan takes it into account
+        tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
+        leases = sum(len(task) for task in tasks)
+        self._idle = not leases
+        if self._idle:
+            self._settled.set()
+            return False
+        with self._lock:
+            self._epoch += 1
+            self._epoch_started = time.monotonic()
+            self._ending = False
+            self._settled.clear()
+        self._progress.begin(self._epoch)
+        log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
+        self._running = tasks
+        assert self._query is not None
+        setups = self._setups.pack(self.crew.setups(flows))
+        self._query.add(self._epoch, tasks, setups, self._producers(tasks))
+        return True
+
+    def _warm_up(self) -> None:
+        """Tasks without a lease: their workers are there when there is something to do, or to take over."""
+        self._warm_at = math.inf
+        assert self._query is not None
+        self._query.add(0, [])
+
+    def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
+        """By task, the identities that flows which mirror exactly once write under in this epoch."""
+        try:
+            return task_producers(
+                tasks, [(flow.config.name, flow.fencing) for flow in self._leased]
+            )
+        except (ClientError, Fenced) as e:
+            raise QueryFailed(f"epoch {self._epoch}: {e}") from e
+
+    def _hear(self, epoch: int, receipts: list[Receipt]) -> None:
+        """Tasks report; in the channel's threads."""
+        if self._progress.update(epoch, receipts):
+            self.crew.learn(receipts)
+            for flow in self._leased:
+                self.problems.update(_area(flow), {})
+
+    def _miss(self, epoch: int) -> None:
+        """A task is gone without a word; in the channel's threads. Its partitions need another one."""
+        if epoch == self._epoch and not self._once and not self._stop.is_set():
+            self._end_epoch("a task is gone")
+
+    def _settle(self, receipts: list[Receipt]) -> None:
+        """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
+        if not receipts:
+            return  # it only warmed the workers
+        self._progress.settle(receipts)
+        self.crew.learn(receipts)
+        for flow in self._leased:
+            flow.settle(r for r in receipts if r.flow == flow.config.name)
+        self._forget_dropped()
+        if self._once or self._stop.is_set():
+            self._settled.set()
+        else:
+            self._begin_epoch()
+
+    def _forget_dropped(self) -> None:
+        """If they are ours again, others may have run them meanwhile; and their new terms may have looked at
+        the clusters before the tasks of the old ones had ended."""
+        names = {flow.config.name for flow in self._dropped}
+        self._dropped = []
+        for flow in self.crew.last_flows:
+            if flow.config.name in names:
+                flow.forget()
+
+    def _await_last_word(self) -> None:
+        """End the epoch, or the one that begins at this very moment, and wait for its receipts."""
+        deadline = time.monotonic() + _STOP_SECONDS
+        while not self._settled.is_set():
+            self._end_epoch("stop")
+            if not self._settled.wait(_TICK_SECONDS) and time.monotonic() > deadline:
+                log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
+                return
+
+    def _end_epoch(self, why: str) -> None:
+        with self._lock:
+            if self._ending or self._idle:
+                return
+            self._ending = True
+        log.info("epoch %d: ending (%s)", self._epoch, why)
+        self._channel.end_epoch(self._epoch)
+
+    def _look_for_change(self) -> None:
+        self._look_at_flows()
+        if self._idle:
+            self._give_up_if_hopeless()
+            if not self._begin_epoch() and time.monotonic() > self._warm_at:
+                self._warm_up()
+        elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
+            self._end_epoch("its time is up")
+        if why := self._weighing.look(self._leased, self._running):
+            self._end_epoch(why)
+        if self._setups.outdated():
+            self._end_epoch("a file with keys or certificates has changed")
+
+    def _look_at_flows(self) -> None:
+        """Those that have changed, have come or are to go."""
+        flows, leaving = self.crew.flows, self.crew.leaving
+        for flow in flows:
+            if change := flow.take_change():
+                self._end_epoch(change)
+        for flow in leaving:
+            if flow in self._leased:
+                self._end_epoch(f"flow {flow.config.name} stops or changes")
+        with self._lock:
+            self.crew.release(self._leased)
+        self._drop_lost([*flows, *leaving])
+        if any(flow.observed and flow not in self._leased for flow in flows):
+            self._end_epoch("a flow has come back to this service")
+
+    def _drop_lost(self, led: list[ObservedFlow]) -> None:
+        """Flows that another service may run now end at once, without a pause for the others."""
+        lost = [flow for flow in self._leased if flow not in led]
+        for flow in lost:
+            name = flow.config.name
+            log.info(
+                "epoch %d: ending for flow %s (not run by this service any more)", self._epoch, name
+            )
+            self._channel.end_epoch(self._epoch, name)
+            self._progress.leave(name, "not run by this service any more")
+            self._leased.remove(flow)
+            self._dropped.append(flow)
+        if lost and not self._leased:
+            self._end_epoch("no flow is left to this service")
+
+    # ── clusters ─────────────────────────────────────────────────────────────────────────────
+
+    def _await_lead(self) -> None:
+        """A bounded run waits for its turn, within its limit."""
+        deadline = time.monotonic() + self._config.once_timeout_seconds
+        while (reason := self.crew.waits_for()) is not None and not self._stop.wait(0.02):
+            self._give_up_if_hopeless()
+            if time.monotonic() > deadline:
+                raise ClientError(reason)
+
+    def _require_lead(self) -> None:
+        if (reason := self.crew.waits_for()) is not None and not self._stop.is_set():
+            self._end_epoch(reason)
+            raise ClientError(reason)
+
+    def _observe_bounded(self) -> None:
+        for flow in self.crew.flows:
+            self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
+
+    def _await_first_look(self) -> None:
+        """A change of epoch costs a pause: flows that are observed soon share the first."""
+        deadline = time.monotonic() + _FIRST_LOOK_SECONDS
+        while not self.crew.settled_in and time.monotonic() < deadline:
+            self._give_up_if_hopeless()
+            if self._stop.wait(0.05):
+                return
+
+    def _give_up_if_hopeless(self) -> None:
+        """A wrong port or a missing permission is no matter of waiting, if no flow can do anything; nor
+        is a wrong password, to a bounded run. A worker is given other jobs."""
+        hopeless = None if self._serves else self.crew.hopeless()
+        if hopeless is not None and (self._once or not hopeless.tried_again):
+            raise hopeless
+
+    def _insist(self, action: Callable[[], None]) -> None:
+        """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
+        backoff, deadline = Backoff(), time.monotonic() + self._config.once_timeout_seconds
+        while not self._stop.is_set():
+            try:
+                action()
+                return
+            except NotKafka:
+                raise
+            except ClientError as e:
+                if not e.retriable or (self._once and time.monotonic() > deadline):
+                    raise
+                delay = backoff.next()
+                log.warning("%s; trying again in %.1f s", e, delay)
+                self._stop.wait(delay)
+
+    def _outcome(self) -> Outcome:
+        wanted = (
+            {PartitionState.DONE} if self._once else set(PartitionState) - {PartitionState.FAILED}
+        )
+        receipts = self._progress.receipts()
+        return Outcome(
+            records=self._progress.records,
+            unfinished=tuple(r for r in receipts if r.state not in wanted),
+            unstored=tuple(r for r in receipts if not r.stored),
+            problems=tuple(
+                f"flow {flow.config.name}: {problem}"
+                for flow in self.crew.last_flows
+                for problem in flow.problems.values()
+            ),
+            quarantined=sum(
+                sum(self._progress.quarantined(flow.config.name).values())
+                for flow in self.crew.last_flows
+            ),
+        )
+
+
+def _area(flow: ObservedFlow) -> str:
+    return f"flow {flow.config.name}: copy"
+
+
+def slots_for(config: MirrorConfig) -> int:
+    """Task slots on this machine: what tasks.max asks for, but at most one for every two cores.
+
+    A link moves hundreds of MB/s on less than a core, and the fewer links share the partitions, the
+    more of them fill each request. On two cores one raw-copy process used 1.1 CPU s per GB, two 1.5
+    and four 1.9 (`--processes` of `make bench`, 1 KB shape); the rates were too noisy to rank.
+    """
+    return min(max((flow.tasks_max for flow in config.flows), default=1), slots_here())
+
+
+def slots_here() -> int:
+    """As many as make sense on this machine."""
+    return max(1, (os.cpu_count() or 1) // 2)

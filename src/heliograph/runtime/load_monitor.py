@@ -1,0 +1,46 @@
+"""Whether the tasks' shares of the load have become so unequal that another epoch should balance them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from heliograph.model import Lease, TopicPartition
+from heliograph.plan.epoch import gain
+from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.progress import Progress
+
+#: A change of epoch stops the copy for a fraction of a second: it must bring something, and often enough
+#: is every minute.
+_SECONDS = 60.0
+_HEAVY_BYTES_PER_SECOND = 10e6
+_WORTHWHILE_GAIN = 0.25
+
+
+class Weighing:
+    """Measures every partition's load, once a minute; its flows plan the next epoch by it."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._weighed: dict[str, dict[TopicPartition, int]] = {}
+        self._next = time.monotonic() + _SECONDS
+
+    def look(self, flows: Sequence[ObservedFlow], tasks: list[list[Lease]]) -> str | None:
+        """Why the epoch of these tasks should end, if a better balance is worth a pause."""
+        if time.monotonic() <= self._next:
+            return None
+        self._next = time.monotonic() + _SECONDS
+        heaviest = max((self._weigh(flow) for flow in flows), default=0.0)
+        won = gain([flow.view() for flow in flows], tasks)
+        if heaviest / _SECONDS > _HEAVY_BYTES_PER_SECOND and won > _WORTHWHILE_GAIN:
+            return f"a better balance takes {won:.0%} off the busiest task"
+        return None
+
+    def _weigh(self, flow: ObservedFlow) -> float:
+        """All that it has copied since the last time, in bytes."""
+        name = flow.config.name
+        now, before = self._progress.bytes_by_partition(name), self._weighed.get(name, {})
+        loads = {p: float(size - before.get(p, 0)) for p, size in now.items()}
+        self._weighed[name] = now
+        flow.weigh(loads)
+        return sum(loads.values())

@@ -1,0 +1,266 @@
+"""What the driver knows of a flow's logs, and what it does about gaps: topics gone or created again,
+positions past the end, partitions that wait for a user's word.
+
+    state topic ──► known ◄── receipts            found on both clusters
+                      └────────────► judged ◄─────────┘
+                                       ├──► another position, in another turn
+                                       └──► failed (source.log.gap.policy), until the stored offset is another
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.mm2.state_records import GapRecord, PartitionStatus
+from heliograph.model import (
+    GapKind,
+    Lineage,
+    Mark,
+    Origin,
+    PartitionState,
+    Receipt,
+    TopicPartition,
+)
+from heliograph.plan.gaps import (
+    Found,
+    Known,
+    Topic,
+    Verdict,
+    describe,
+    differs,
+    fails,
+    judge,
+    outcome,
+)
+from heliograph.plan.topic_outcome import TopicIds
+from heliograph.runtime.partition_gaps import PartitionGaps
+
+log = logging.getLogger(__name__)
+
+#: What is found in the source's logs, of the partitions that can be asked just now.
+LookAtLogs = Callable[[Mapping[TopicPartition, Mark | None]], Mapping[TopicPartition, Found]]
+#: Positions that are others from now on; None: none, as long as nobody gives one.
+Moved = dict[TopicPartition, int | None]
+
+
+class FlowGaps:
+    """Asked and told by several threads."""
+
+    def __init__(self, flow: FlowConfig) -> None:
+        self._flow = flow
+        self._lock = threading.Lock()
+        self._partitions: dict[TopicPartition, PartitionGaps] = {}
+        self._loaded = False
+        self._recheck = False
+        self._stuck = False
+
+    # ── what is known ────────────────────────────────────────────────────────────────────────
+
+    @property
+    def loaded(self) -> bool:
+        return self._loaded
+
+    def load(
+        self,
+        statuses: Mapping[TopicPartition, PartitionStatus],
+        records: Mapping[TopicPartition, GapRecord],
+    ) -> None:
+        """What earlier services have left in the state topic; once."""
+        with self._lock:
+            self._loaded = True
+            for partition, status in statuses.items():
+                its = self._of(partition)
+                its.origin = its.confirmed = status.origin
+                its.mark, its.source_end = status.mark, status.source_end
+            for partition, record in records.items():
+                self._of(partition).restore(record)
+
+    def forget(self) -> None:
+        """The tasks are gone, and nobody knows what they did last."""
+        with self._lock:
+            for its in self._partitions.values():
+                its.forget_task()
+
+    def hear(self, receipts: Iterable[Receipt]) -> None:
+        with self._lock:
+            for receipt in receipts:
+                self._of(TopicPartition(receipt.topic, receipt.partition)).hear(receipt)
+                if receipt.recheck:
+                    self._recheck = True
+                    self._stuck = self._stuck or receipt.state is PartitionState.FAILED
+
+    def take_recheck(self) -> bool:
+        """Whether tasks have met topics that are gone, or not those of their leases, since last asked."""
+        with self._lock:
+            recheck, self._recheck = self._recheck, False
+        return recheck
+
+    def take_stuck(self) -> bool:
+        """Whether tasks have stopped partitions because of that: if nothing is wrong with their topics, as
+        when a broker tells of the past, only another lease gets them going."""
+        with self._lock:
+            stuck, self._stuck = self._stuck, False
+        return stuck
+
+    def lineages(self) -> dict[TopicPartition, Lineage]:
+        """Of partitions that may be copied, as far as gaps are concerned: their positions, if they are read
+        after this, are those of these lineages, or newer ones."""
+        with self._lock:
+            return {
+                partition: its.lineage()
+                for partition, its in self._partitions.items()
+                if its.failed is None and not its.moving
+            }
+
+    def identities(self) -> dict[TopicPartition, tuple[Origin, int]]:
+        """By which a lease can be told from the one that should be."""
+        return {p: (each.origin, each.turn) for p, each in self.lineages().items()}
+
+    def turns(self, partition: TopicPartition) -> range:
+        """Of which tasks' positions hold; the last is the present one."""
+        with self._lock:
+            its = self._of(partition)
+            return range(its.since, its.turn + 1)
+
+    def origins(self) -> dict[TopicPartition, Origin]:
+        with self._lock:
+            return {partition: its.confirmed for partition, its in self._partitions.items()}
+
+    def records(self) -> list[GapRecord]:
+        with self._lock:
+            return [its.record for its in self._partitions.values() if its.record is not None]
+
+    def failed(self) -> dict[TopicPartition, Receipt]:
+        """Partitions that wait for a user's word; their receipts say why."""
+        with self._lock:
+            found = {p: its.failed for p, its in self._partitions.items()}
+        return {partition: receipt for partition, receipt in found.items() if receipt is not None}
+
+    # ── what is found ────────────────────────────────────────────────────────────────────────
+
+    def look(
+        self,
+        ids: TopicIds,
+        positions: Mapping[TopicPartition, int],
+        mirrored: Iterable[TopicPartition],
+        *,
+        wanted: Callable[[str], bool],
+        past_end: Iterable[TopicPartition],
+        logs: LookAtLogs,
+    ) -> Moved:
+        """`positions` are where partitions stand, as far as anybody knows; `mirrored` are the partitions that
+        are there, and `wanted` says which topics would be. Those `past_end` are looked at whatever their
+        topics are. What has moved may be copied once `moved` was called."""
+        with self._lock:
+            known = {
+                p: self._of(p).known(position)
+                for p, position in positions.items()
+                if wanted(p.topic) and self._of(p).failed is None
+            }
+            found = {p: self._topics(p, ids) for p in known}
+            past = set(past_end)
+            changed = [p for p in known if p in past or _changed(known[p], found[p])]
+            for partition in {*mirrored}.difference(changed):
+                if (its := self._of(partition)).failed is None:
+                    its.origin = self._newest(partition, ids)
+        there = {p: known[p].mark for p in changed if found[p].source.there}
+        seen = logs(there) if there else {}
+        moved: Moved = {}
+        with self._lock:
+            for partition in sorted(changed):
+                if partition in there and partition not in seen:
+                    continue  # its leader does not answer: the next look will find it so again
+                topics, its_log = found[partition], seen.get(partition, Found())
+                all_found = replace(its_log, source=topics.source, remote=topics.remote)
+                verdict = judge(known[partition], all_found, self._flow.auto_offset_reset)
+                if self._settle(partition, known[partition], verdict, ids):
+                    moved[partition] = verdict.position
+        return moved
+
+    def release(self, stored: Mapping[TopicPartition, int], ids: TopicIds) -> Moved:
+        """Failed partitions for which a user has stored another offset, or none, and where they go on."""
+        with self._lock:
+            released: Moved = {
+                partition: stored.get(partition)
+                for partition, its in self._partitions.items()
+                if its.released(stored.get(partition), self._newest(partition, ids))
+            }
+        for partition, position in released.items():
+            log.warning(
+                "flow %s: %s: another offset is stored for it (%s): going on",
+                self._flow.name,
+                partition,
+                "none" if position is None else position,
+            )
+        return released
+
+    def moved(self, partitions: Iterable[TopicPartition]) -> None:
+        """Their positions are what `look` or `release` said."""
+        with self._lock:
+            for partition in partitions:
+                self._of(partition).moving = False
+
+    # ── under the lock ───────────────────────────────────────────────────────────────────────
+
+    def _of(self, partition: TopicPartition) -> PartitionGaps:
+        its = self._partitions.get(partition)
+        if its is None:
+            its = PartitionGaps(self._flow.name, partition, self._flow.log_gap_policy)
+            self._partitions[partition] = its
+        return its
+
+    def _topics(self, partition: TopicPartition, ids: TopicIds) -> Found:
+        topic, remote = partition.topic, self._flow.target_topic(partition.topic)
+        return Found(
+            source=Topic(topic in ids.source, ids.source.get(topic)),
+            remote=Topic(remote in ids.target, ids.target.get(remote)),
+        )
+
+    def _newest(self, partition: TopicPartition, ids: TopicIds) -> Origin:
+        """An id that a broker does not tell just now is the one that was."""
+        before, remote = self._of(partition).origin, self._flow.target_topic(partition.topic)
+        now = ids.origin(partition.topic, remote)
+        known = before.target if remote in ids.target else None
+        return Origin(now.source or before.source, now.target or known)
+
+    def _settle(
+        self, partition: TopicPartition, known: Known, verdict: Verdict, ids: TopicIds
+    ) -> bool:
+        """Whether the partition has another position from now on."""
+        its, policy = self._of(partition), self._flow.log_gap_policy
+        gone = any(gap.kind is GapKind.SOURCE_DELETED for gap in verdict.gaps)
+        if gone and its.told_gone():
+            return False
+        failed = fails(verdict, policy)
+        for gap in verdict.gaps:
+            now_ms = int(time.time() * 1000)
+            stamped = gap._replace(at_ms=now_ms, resumed=-1 if failed else gap.resumed)
+            its.count(stamped)
+            said = f"{describe(gap)}; {outcome(stamped, policy)}"
+            log.error("flow %s: %s: %s", self._flow.name, partition, said)
+        if failed:
+            its.fail(known.position)
+        if failed or verdict.position is None:
+            return False
+        before, its.origin = its.origin, self._newest(partition, ids)
+        if verdict.position == known.position and before.source == its.origin.source:
+            its.confirmed = its.confirmed._replace(target=its.origin.target)
+            its.turn += 1  # to be leased anew, where it stands
+            return False
+        its.begin_turn()
+        return True
+
+
+def _changed(known: Known, found: Found) -> bool:
+    if known.origin.source is not None and not found.source.there:
+        return True
+    if known.origin.target is not None and not found.remote.there:
+        return True
+    return differs(known.origin.source, found.source.id) or differs(
+        known.origin.target, found.remote.id
+    )

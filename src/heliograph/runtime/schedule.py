@@ -1,0 +1,108 @@
+"""Jobs that recur, one after the other in one thread, as `org.apache.kafka.connect.mirror.Scheduler`.
+
+Unlike there, a job that fails is not only logged: its failure is a problem that stays visible until
+the job has succeeded again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from heliograph.errors import ClientError
+from heliograph.runtime.problems import Problems
+
+log = logging.getLogger(__name__)
+
+#: What a job found wrong, subject -> sentence.
+Action = Callable[[], Mapping[str, str]]
+
+#: A job that recurs more often than this is not worth a line at INFO each time.
+_CHATTY_SECONDS = 10.0
+#: A cluster that does not answer is not asked more often.
+_RETRY_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Job:
+    area: str
+    interval: float
+    action: Action
+    due: float
+
+
+class Schedule:
+    """`every` first, then `start`. A job that takes longer than its interval runs again at once, but
+    never twice for one missed time."""
+
+    def __init__(self, name: str, problems: Problems, stop: threading.Event) -> None:
+        self._problems = problems
+        self._stop = stop
+        self._jobs: list[_Job] = []
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def every(
+        self, interval: float | None, area: str, action: Action, *, first_after: float = 0.0
+    ) -> None:
+        """`area` names the job, with its flow; an interval of None is a job that is switched off."""
+        if interval is not None:
+            self._jobs.append(_Job(area, interval, action, time.monotonic() + first_after))
+
+    def start(self) -> None:
+        if self._jobs:
+            self._thread.start()
+
+    def join(self, timeout: float) -> None:
+        """Once `stop` is set."""
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                log.warning("%s: did not end within %.1f s", self._thread.name, timeout)
+
+    @property
+    def running(self) -> bool:
+        return self._thread.is_alive()
+
+    def run_all(self) -> None:
+        """Every job once, in the order in which they were given; for runs that are bounded."""
+        for job in self._jobs:
+            self._do(job)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            job = min(self._jobs, key=lambda each: each.due)
+            if self._stop.wait(max(job.due - time.monotonic(), 0.0)):
+                return
+            job.due = max(job.due + job.interval, time.monotonic())
+            self._do(job)
+
+    def _do(self, job: _Job) -> None:
+        began = time.monotonic()
+        try:
+            found = job.action()
+        except ClientError as e:
+            if self._stop.is_set():
+                return  # the question was cut short by the stop
+            job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
+            found = {"": f"{e}; trying again" if e.tried_again else str(e)}
+        except Exception as e:
+            log.exception("%s: unexpected failure", job.area)
+            found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
+        tell_duration(job.area, began, job.interval)
+        self._problems.update(job.area, found)
+
+
+def tell_duration(area: str, began: float, interval: float) -> None:
+    """As `Scheduler` tells it of every task: how long a cycle takes is how far an interval can go down."""
+    milliseconds = int((time.monotonic() - began) * 1000)
+    chatter = interval < _CHATTY_SECONDS or not milliseconds
+    log.log(logging.DEBUG if chatter else logging.INFO, "%s took %d ms", area, milliseconds)
+
+
+def time_left(seconds: float) -> Callable[[], float]:
+    """What is left of them, from now on, whenever it is asked: several waits share one limit."""
+    deadline = time.monotonic() + seconds
+    return lambda: max(deadline - time.monotonic(), 0.0)

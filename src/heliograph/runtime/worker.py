@@ -1,0 +1,177 @@
+"""Everyone who works beside the copy: who decides what this service runs, and the terms that follow."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+
+from heliograph.config.mirror_config import FlowSetup
+from heliograph.errors import ClientError
+from heliograph.model import Receipt
+from heliograph.runtime.connector_spec import Job, Part, WorkGroup, flows_of
+from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.fencing import LeaderSeat
+from heliograph.runtime.leadership import Leadership
+from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.problems import Problems
+from heliograph.runtime.progress import Progress
+from heliograph.runtime.running_connector import Surroundings, Tenure
+from heliograph.runtime.schedule import time_left
+
+
+class Crew:
+    """A leadership for every group of workers."""
+
+    def __init__(
+        self,
+        groups: Sequence[WorkGroup],
+        progress: Progress,
+        problems: Problems,
+        stop: threading.Event,
+        slots: int,
+    ) -> None:
+        since_ms = int(time.time() * 1000)
+        self._guard = LoopGuard((), since_ms)
+        self._progress = progress
+        self._problems = problems
+        self._since_ms = since_ms
+        self._slots = slots
+        self.leaderships = [self._leadership(each, stop) for each in groups]
+        self._reckon()
+
+    def start(self, *, bounded: bool = False) -> None:
+        """Join the groups. Unless the run is bounded, everything else follows by itself."""
+        for leadership in self.leaderships:
+            leadership.start(bounded=bounded)
+
+    def assign(self, leadership: Leadership, jobs: Iterable[Job], term: int | None = None) -> None:
+        """What one of the groups stands for from now on; with a `term`, if that still lasts."""
+        leadership.assign(jobs, term)
+        self._reckon()
+
+    def tenure_of(self, job: Job) -> Tenure | None:
+        """Of this very job; not of one by its name that it replaces."""
+        for tenure in self.tenures:
+            if tenure.job == job and not tenure.leaving:
+                return tenure
+        return None
+
+    def busy(self, name: str) -> bool:
+        """Whether anything is still at work for a job of this name."""
+        return any(t.job.name == name and not t.closed.is_set() for t in self.tenures)
+
+    @property
+    def flows(self) -> list[ObservedFlow]:
+        """Those that this service, and no other, is to copy at this moment."""
+        return [
+            tenure.flow
+            for leadership in self.leaderships
+            if leadership.leads
+            for tenure in leadership.tenures
+            if tenure.flow is not None and not tenure.leaving
+        ]
+
+    @property
+    def leaving(self) -> list[ObservedFlow]:
+        """Those whose tasks are to end in order."""
+        return [
+            tenure.flow
+            for leadership in self.leaderships
+            if leadership.leads
+            for tenure in leadership.tenures
+            if tenure.flow is not None and tenure.leaving
+        ]
+
+    def setups(self, flows: Sequence[ObservedFlow]) -> list[FlowSetup]:
+        return [tenure.job.setup() for tenure in self.tenures if tenure.flow in flows]
+
+    @property
+    def last_flows(self) -> list[ObservedFlow]:
+        """Of all terms, whoever leads at this moment; at the end of a run, those that it ran last."""
+        return [tenure.flow for tenure in self.tenures if tenure.flow is not None]
+
+    @property
+    def copies(self) -> bool:
+        """Whether there is anything to copy, ever, as far as is known."""
+        return any(flows_of(leadership.jobs) for leadership in self.leaderships)
+
+    @property
+    def settled_in(self) -> bool:
+        """Whether it is decided who runs what, and what runs here has been observed."""
+        decided = all(leadership.decided for leadership in self.leaderships)
+        return decided and all(flow.observed for flow in self.flows)
+
+    def release(self, leased: Sequence[ObservedFlow]) -> None:
+        """No task has anything to do any more with flows that are not `leased`."""
+        for tenure in self.tenures:
+            if tenure.leaving and not tenure.released.is_set() and tenure.flow not in leased:
+                self._progress.forget(tenure.job.flow().name)
+                tenure.released.set()
+
+    def hopeless(self) -> ClientError | None:
+        """Why waiting will not help, if that is so for every flow; what people mend while a service runs
+        comes first."""
+        found: list[ClientError | None] = []
+        for leadership in self._of_flows():
+            flows = [tenure.flow for tenure in leadership.tenures if tenure.flow is not None]
+            found += [flow.hopeless for flow in flows] or [leadership.hopeless]
+        causes = sorted(
+            (e for e in found if e is not None), key=lambda e: e.tried_again, reverse=True
+        )
+        return causes[0] if causes and len(causes) == len(found) else None
+
+    def waits_for(self) -> str | None:
+        """What keeps this service from running all of its flows; None: nothing."""
+        for leadership in self._of_flows():
+            if not leadership.leads:
+                return f"{', '.join(leadership.names)}: {leadership.waits_for}"
+        return None
+
+    def _of_flows(self) -> list[Leadership]:
+        """Not those of heartbeats alone."""
+        return [each for each in self.leaderships if flows_of(each.jobs)]
+
+    def before_copying(self) -> None:
+        """A bounded run's share of it, once its flows are observed."""
+        for tenure in self.tenures:
+            tenure.before_copying()
+
+    def after_copying(self) -> None:
+        for tenure in self.tenures:
+            tenure.after_copying()
+
+    def learn(self, receipts: Iterable[Receipt]) -> None:
+        """What tasks have copied; from any thread."""
+        told, tenures = list(receipts), self.tenures
+        pairs = {t.job.flow().name: t.job.pair for t in tenures if t.job.part is Part.COPY}
+        for tenure in tenures:
+            tenure.learn([r for r in told if pairs.get(r.flow) == tenure.job.pair])
+
+    def close(self, timeout: float) -> None:
+        """Once `stop` is set."""
+        left = time_left(timeout)
+        for leadership in self.leaderships:
+            leadership.close(left())
+
+    @property
+    def tenures(self) -> list[Tenure]:
+        return [tenure for leadership in self.leaderships for tenure in leadership.tenures]
+
+    def _leadership(self, work: WorkGroup, stop: threading.Event) -> Leadership:
+        around = Surroundings(
+            guard=self._guard,
+            progress=self._progress,
+            problems=self._problems,
+            seat=LeaderSeat(),
+            since_ms=self._since_ms,
+            slots=self._slots,
+            internal_topics_seen=self._internal_topics_seen,
+        )
+        return Leadership(work, lambda job: Tenure(job, around), self._problems, stop)
+
+    def _internal_topics_seen(self, pair: tuple[str, str]) -> bool:
+        return all(t.internal_topics_seen for t in self.tenures if t.job.pair == pair)
+
+    def _reckon(self) -> None:
+        self._guard.reckon_with(flows_of([job for each in self.leaderships for job in each.jobs]))

@@ -1,0 +1,177 @@
+"""Leases as rows of a stream, and receipts as rows of its result.
+
+A row holds the leases of one task, in JSON; an epoch adds one row per task slot. The stream is Spark's
+memory stream, which lives in the driver's JVM: with a Python data source, planning an epoch takes up to
+five more Python processes and a start-up of seconds (docs/decisions/0002-lease-source.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from heliograph.config.mirror_config import FlowSetup
+from heliograph.model import Lease, Lineage, Mark, Origin, ProducerIdentity, Receipt, Trail
+from heliograph.security import Secret
+from heliograph.spark.control_channel import receipt_of
+from heliograph.spark.sealing import seal, unseal
+
+RECEIPTS = pa.schema(
+    [
+        ("flow", pa.string()),
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("position", pa.int64()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("source_end", pa.int64()),
+        ("stored", pa.bool_()),
+        ("state", pa.string()),
+        ("error", pa.string()),
+        ("copied_ms", pa.int64()),
+        ("foreign", pa.int64()),
+        ("doubts", pa.int64()),
+        ("trail", pa.string()),  # JSON
+        ("mark", pa.string()),  # JSON
+        ("turn", pa.int64()),
+        ("recheck", pa.bool_()),
+        ("gaps", pa.string()),  # JSON
+        ("quarantined", pa.int64()),
+        ("throttled", pa.bool_()),
+        ("stretches", pa.string()),  # JSON
+    ]
+)
+RECEIPTS_DDL = (
+    "flow string, topic string, partition int, position long, records long, bytes long, "
+    "source_end long, stored boolean, state string, error string, copied_ms long, "
+    "foreign long, doubts long, trail string, mark string, turn long, recheck boolean, gaps string, "
+    "quarantined long, throttled boolean, stretches string"
+)
+
+
+_JSON = ("trail", "mark", "gaps", "stretches")
+#: Of one task, by flow.
+Producers = Mapping[str, ProducerIdentity]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The leases of one task in one epoch, and the flows that they are of as they are configured then; of
+    flows that mirror exactly once, the identity to write under. `running` are the flows of all tasks."""
+
+    epoch: int
+    task: int
+    leases: tuple[Lease, ...]
+    setups: tuple[FlowSetup, ...] = ()
+    running: tuple[str, ...] = ()
+    producers: Producers = field(default_factory=dict)
+
+
+def write_bundle(bundle: Bundle, key: Secret) -> str:
+    return json.dumps(
+        {
+            "epoch": bundle.epoch,
+            "task": bundle.task,
+            "leases": [asdict(lease) for lease in bundle.leases],
+            "setups": seal(key, bundle.setups),
+            "running": bundle.running,
+            "producers": bundle.producers,
+        },
+        separators=(",", ":"),
+    )
+
+
+def read_bundle(text: str, key: Secret) -> Bundle:
+    document = json.loads(text)
+    leases = tuple(
+        Lease(
+            **{
+                **fields,
+                "trail": _read_trail(fields["trail"]),
+                "lineage": _lineage(*fields["lineage"]),
+            }
+        )
+        for fields in document["leases"]
+    )
+    producers = {flow: ProducerIdentity(*each) for flow, each in document["producers"].items()}
+    return Bundle(
+        epoch=document["epoch"],
+        task=document["task"],
+        leases=leases,
+        setups=unseal(key, document["setups"]),
+        running=tuple(document["running"]),
+        producers=producers,
+    )
+
+
+def write_receipts(receipts: Sequence[Receipt]) -> Any:
+    columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
+    for name in _JSON:
+        columns[name] = [json.dumps(value) for value in columns[name]]
+    return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)
+
+
+def read_receipt(row: Any) -> Receipt:
+    fields = row.asDict()
+    read = {name: json.loads(fields[name]) for name in _JSON}
+    return receipt_of({**fields, **read, "trail": _read_trail(read["trail"])})
+
+
+def _read_trail(numbers: Any) -> Trail | None:
+    if numbers is None:
+        return None
+    upstream, downstream, sequence, identity, stored = numbers
+    return Trail(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored))
+
+
+def _lineage(origin: Sequence[Any], mark: Sequence[int] | None, turn: int) -> Lineage:
+    return Lineage(Origin(*origin), Mark(*mark) if mark is not None else None, turn)
+
+
+class LeaseStream:
+    """A stream to which the driver adds an epoch's leases; each becomes one micro-batch."""
+
+    def __init__(self, spark: Any, slots: int, seal_key: Secret) -> None:
+        self.slots = slots
+        self._seal_key = seal_key
+        self._jvm = spark._jvm
+        memory_stream = self._jvm.org.apache.spark.sql.execution.streaming.runtime.MemoryStream
+        # With a number of partitions given, the rows of a micro-batch are dealt out in turn: as many
+        # rows as slots means one row, one task.
+        self._stream = memory_stream.apply(
+            spark._jsparkSession, slots, self._jvm.org.apache.spark.sql.Encoders.STRING()
+        )
+
+    def to_df(self, spark: Any) -> Any:
+        from pyspark.sql import DataFrame
+
+        return DataFrame(self._stream.toDF(), spark)
+
+    def add(
+        self,
+        epoch: int,
+        tasks: Sequence[Sequence[Lease]],
+        setups: Sequence[FlowSetup] = (),
+        producers: Sequence[Producers] = (),
+    ) -> None:
+        """Each task is told of the flows that its leases are of."""
+        rows = self._jvm.java.util.ArrayList()
+        for slot in range(self.slots):
+            leases = tuple(tasks[slot]) if slot < len(tasks) else ()
+            its = producers[slot] if slot < len(producers) else {}
+            flows = {lease.flow for lease in leases}
+            bundle = Bundle(
+                epoch=epoch,
+                task=slot,
+                leases=leases,
+                setups=tuple(each for each in setups if each.flow.name in flows),
+                running=tuple(each.flow.name for each in setups),
+                producers=its,
+            )
+            rows.add(write_bundle(bundle, self._seal_key))
+        converters = self._jvm.scala.jdk.javaapi.CollectionConverters
+        self._stream.addData(converters.asScala(rows).toSeq())

@@ -1,0 +1,134 @@
+"""The one streaming query that carries all flows: an epoch is a micro-batch."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from heliograph.config.mirror_config import FlowSetup
+from heliograph.errors import HeliographError
+from heliograph.model import Lease, Receipt
+from heliograph.spark.assignments import RECEIPTS_DDL, LeaseStream, Producers, read_receipt
+from heliograph.spark.task import Copy
+
+log = logging.getLogger(__name__)
+
+#: A micro-batch writes two small files here. They hold an epoch number and nothing that matters: a
+#: folder in memory, thrown away at the end, makes the change of epoch quicker.
+_FAST_FOLDER = Path("/dev/shm")
+
+#: What Spark says of the task that made it give up.
+_LOST_TASK = re.compile(r"most recent failure: (Lost task .*)")
+
+
+class QueryFailed(HeliographError):
+    """The streaming query ended with an error: a task, its worker or its executor is gone."""
+
+    retriable = True
+
+
+class SparkLost(QueryFailed):
+    """Spark's driver, the JVM, does not answer any more."""
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    from py4j.protocol import Py4JError, Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as e:
+        raise QueryFailed(f"Spark gave up on the copy: {cause_of(e)}") from e
+    except (Py4JError, OSError) as e:
+        raise SparkLost(f"Spark's JVM does not answer: {cause_of(e)}") from e
+
+
+class CopyQuery:
+    """`settle(receipts)` is called in the query's own thread when an epoch's tasks have all returned."""
+
+    def __init__(
+        self, spark: Any, slots: int, copy: Copy, settle: Callable[[list[Receipt]], None]
+    ) -> None:
+        """This and all else raises QueryFailed."""
+        self._settle = settle
+        self._query: Any = None
+        with _in_our_words():
+            self._leases = LeaseStream(spark, slots, copy.seal_key)
+            self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
+        fast = _FAST_FOLDER if os.access(_FAST_FOLDER, os.W_OK) else None
+        self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
+
+    def start(self, *, once: bool) -> None:
+        """Run epochs as their leases are added; with `once`, those there now (availableNow)."""
+        writer = (
+            # Two queries of one name may not run in one session.
+            self._result.writeStream.queryName(Path(self._checkpoint).name)
+            .foreachBatch(self._on_batch)
+            .option("checkpointLocation", self._checkpoint)
+        )
+        with _in_our_words():
+            self._query = (writer.trigger(availableNow=True) if once else writer).start()
+
+    def add(
+        self,
+        epoch: int,
+        tasks: Sequence[Sequence[Lease]],
+        setups: Sequence[FlowSetup] = (),
+        producers: Sequence[Producers] = (),
+    ) -> None:
+        """`setups` of the flows; `producers`, by task, of those that mirror exactly once. Without leases the
+        tasks return at once: their workers are warm then."""
+        with _in_our_words():
+            self._leases.add(epoch, tasks, setups, producers)
+
+    def wait(self, timeout: float) -> bool:
+        """Whether the query has ended; raises if it ended badly."""
+        with _in_our_words():
+            return bool(self._query.awaitTermination(timeout))
+
+    def settle_all(self) -> None:
+        """Wait until every epoch added so far is settled."""
+        self._query.processAllAvailable()
+
+    def stop(self) -> None:
+        try:
+            with _in_our_words():
+                if self._query is not None:
+                    self._query.stop()
+        except SparkLost as e:
+            log.debug("%s", e)  # and with it the query
+        shutil.rmtree(self._checkpoint, ignore_errors=True)
+
+    def _on_batch(self, result: Any, _batch_id: int) -> None:
+        self._settle([read_receipt(row) for row in result.collect()])
+
+
+def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
+    """`DataFrame.mapInArrow` without its demand for pandas, which Arrow rows do not need.
+
+    Without pandas a worker starts 0.4 s sooner and is 40 MB smaller.
+    """
+    from pyspark.sql import DataFrame
+    from pyspark.sql.pandas.functions import vectorized_udf  # type: ignore[attr-defined]
+    from pyspark.util import PythonEvalType
+
+    udf = vectorized_udf(function.__call__, schema, PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
+    column = udf(*(rows[name] for name in rows.columns))
+    return DataFrame(rows._jdf.mapInArrow(column._jc, False, None), rows.sparkSession)
+
+
+def cause_of(error: object) -> str:
+    """The line of a Spark error that says what happened; the rest is Spark's stack."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    own = [line for line in lines if line.startswith("heliograph.")]
+    lost = [found.group(1) for line in lines if (found := _LOST_TASK.search(line))]
+    python = [line for line in lines if "Error: " in line]
+    return (own[-1:] or lost[:1] or python[-1:] or lines[:1] or ["unknown"])[0]

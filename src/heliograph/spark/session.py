@@ -1,0 +1,213 @@
+"""A Spark session that is there quickly, and there again if it is lost.
+
+For a local master we start the JVM ourselves (`jvm.py`): it moves no payload, so a small one that starts fast
+is right. For any other master Spark's own launcher does its work, with the user's Spark configuration.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from heliograph.errors import EnvironmentProblem
+from heliograph.spark.jvm import Jvm, environment
+
+log = logging.getLogger(__name__)
+
+_REGISTER_SECONDS = 10.0
+#: How long executors that were lost may take to be replaced, before the copy goes on without them.
+_REPLACE_SECONDS = 5.0
+_DRIVER = "driver"
+_CORES_MAX = "spark.cores.max"
+
+_SETTINGS = {
+    "spark.app.name": "heliograph",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.streaming.metricsEnabled": "false",
+    # A row per task and epoch: interpreting it is quicker than generating code for it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.python.worker.reuse": "true",
+    # An epoch may be silent for an hour; that is no hanging worker.
+    "spark.python.worker.idleTimeoutSeconds": "0",
+    # A task that is tried again would not know what the first try did: the mirror looks, then leases anew.
+    "spark.task.maxFailures": "1",
+    # A new epoch is planned as soon as its leases are there.
+    "spark.sql.streaming.pollingDelay": "10ms",
+}
+_LOCAL_SETTINGS = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+class LocalSpark:
+    """Spark on this machine, with as many task slots as we like: copying is mostly waiting.
+
+    Starts in the background, while its owner reads offsets and creates topics; `session` waits for it.
+    """
+
+    driver_host = "127.0.0.1"
+    encrypts = True  # nothing leaves this machine
+
+    def __init__(self, slots: int, jvm_flags: tuple[str, ...] = ()) -> None:
+        self.slots = slots
+        self._jvm_flags = jvm_flags
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
+        self._launch()
+
+    def ready(self, seconds: float) -> bool:
+        """Waits so long at most; then `session` does not wait any more."""
+        return bool(wait([self._session], seconds).done)
+
+    def session(self) -> Any:
+        return self._session.result()
+
+    def recover(self, *, lost: bool) -> None:
+        """After a failure: a new JVM in place of one that is `lost`, or has ended."""
+        if not lost and self._jvm.running:
+            return
+        log.error("Spark's JVM is gone (%s); starting another", self._jvm.fate)
+        _forget_jvm()
+        self._jvm.close(patience=0.0)
+        self._launch()
+
+    def close(self, patience: float = 2.0) -> None:
+        """Stop Spark, then its JVM. A session that is still starting dies with the JVM, at once: there is
+        nothing in it to be put in order."""
+        started = self._session.done() and self._session.exception() is None
+        if started and self._jvm.running:
+            self._session.result().stop()
+        self._jvm.close(patience if started else 0.0)
+        self._pool.shutdown(cancel_futures=True)
+
+    def _launch(self) -> None:
+        self._jvm = Jvm(self._jvm_flags)
+        self._session: Future[Any] = self._pool.submit(self._start)
+
+    def _start(self) -> Any:
+        with self._jvm.gateway():
+            return _build(f"local[{self.slots}]", {**_SETTINGS, **_LOCAL_SETTINGS})
+
+
+class ClusterSpark:
+    """Spark on a cluster, started by Spark's own launcher with the user's Spark configuration.
+
+    A lease waits as long as its task does, so there are never more tasks than the executors have cores.
+    """
+
+    def __init__(self, master: str, slots: int) -> None:
+        self.driver_host = "127.0.0.1" if master.startswith("local") else os.uname().nodename
+        self._master = master
+        self._wanted = slots
+        self._session: Any = self._connect()
+
+    def ready(self, seconds: float) -> bool:
+        """Always: its first session is there before it is, and `session` starts another in our own thread."""
+        return True
+
+    def session(self) -> Any:
+        if self._session is None:
+            self._session = self._connect()
+        return self._session
+
+    def _connect(self) -> Any:
+        self._session = _build(self._master, _SETTINGS, "WARN", cores=self._wanted)
+        self.slots = self._cores(_REGISTER_SECONDS)
+        return self._session
+
+    @property
+    def encrypts(self) -> bool:
+        """Whether nobody on the way to the executors can read what a task gets."""
+        conf = self.session().sparkContext.getConf()
+        return self._master.startswith("local") or any(
+            conf.get(name, "false") == "true"
+            for name in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
+        )
+
+    def recover(self, *, lost: bool) -> None:
+        """After a failure: the slots that executors now have; a JVM that is `lost` is replaced by another
+        when the session is next asked for."""
+        if lost:
+            log.error("Spark's driver JVM is gone; starting another")
+            _forget_jvm()
+            self._session = None
+        else:
+            self.slots = self._cores(_REPLACE_SECONDS)
+
+    def close(self) -> None:
+        if self._session is not None:
+            self._session.stop()
+
+    def _cores(self, patience: float) -> int:
+        """The cores that executors have brought so far, given some time to register."""
+        deadline = time.monotonic() + patience
+        while (cores := self._registered()) < self._wanted and time.monotonic() < deadline:
+            time.sleep(0.2)
+        slots = max(min(self._wanted, cores), 1)
+        log.info("Spark at %s: %d task slots", self._master, slots)
+        return slots
+
+    def _registered(self) -> int:
+        # Not defaultParallelism: that is 2 for a single core, too, and the second task would wait for ever.
+        executors = self._session.sparkContext._jsc.sc().statusStore().executorList(True)
+        found = [executors.apply(number) for number in range(executors.size())]
+        own = [each for each in found if each.id() != _DRIVER] or found
+        return sum(int(each.totalCores()) for each in own)
+
+
+def _build(
+    master: str, settings: dict[str, str], log_level: str = "ERROR", cores: int | None = None
+) -> Any:
+    """`cores`: as many a standalone master gives us, and no more; without, it would give us all it has.
+    Raises EnvironmentProblem."""
+    os.environ.update(environment())
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master)
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        if cores is not None:
+            SparkContext._ensure_initialized()  # the user's own configuration is read by the JVM
+            if not SparkConf().contains(_CORES_MAX):
+                builder = builder.config(_CORES_MAX, cores)
+        spark = builder.getOrCreate()
+        spark.sparkContext.setLogLevel(log_level)
+    except (Py4JError, PySparkException, OSError) as e:
+        reason = " ".join(str(e).splitlines()[:2])
+        raise EnvironmentProblem(f"Spark at {master} did not start: {reason}") from e
+    # A JVM that dies is noticed elsewhere; this server would print a traceback.
+    spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
+    return spark
+
+
+def _on_accumulators_lost(*_: Any) -> None:
+    log.debug("Spark's accumulators: connection lost", exc_info=True)
+
+
+def _forget_jvm() -> None:
+    """pyspark keeps its one JVM in class attributes, and would ask the dead one for ever."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    context, gateway = SparkContext._active_spark_context, SparkContext._gateway
+    if context is not None and context._accumulatorServer is not None:
+        context._accumulatorServer.shutdown()
+    if gateway is not None:
+        try:
+            gateway.shutdown()
+        except (Py4JError, OSError) as e:
+            log.debug("Spark's gateway: %s", e)
+    SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None

@@ -1,0 +1,77 @@
+"""Traces that mirrors of other processes leave on a cluster that they mirror into."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.errors import InvalidPattern
+from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
+from heliograph.mm2.state_records import STOPPED, FlowStatus, is_state_topic, state_topic
+from heliograph.plan.external_cycles import ForeignFlow, JavaMirror
+from heliograph.policy.topic_filter import DefaultTopicFilter
+from heliograph.sync.statuses import Statuses, read_statuses
+
+log = logging.getLogger(__name__)
+
+#: A Heliograph that is alive says so at least this often.
+_ALIVE_MS = 15_000
+
+
+class Traces(NamedTuple):
+    flows: list[ForeignFlow]
+    java: list[JavaMirror]
+
+
+def read_traces(cluster: ClusterClient, alias: str) -> Traces:
+    """Of Heliographs, but for flows that ended in order; and of the MirrorMaker 2 in dedicated mode, if any,
+    that mirrors into this cluster from its `alias`."""
+    topics = frozenset(cluster.refresh().partitions)
+    told = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
+    flows = [flow for _, its in sorted(told.items()) for flow in _flows_of(its, topics)]
+    spoken = told.get(state_topic(alias), Statuses()).flows.values()
+    last_word = max((status.at_ms for status in spoken), default=0)
+    return Traces(flows, _java_mirrors(cluster, alias, last_word))
+
+
+def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
+    return [
+        ForeignFlow(
+            name=status.flow,
+            source_id=status.source_id,
+            target_id=status.target_id,
+            keeps_names=status.policy != "DefaultReplicationPolicy",
+            topics=(
+                _wanted(status, present) | {p.topic for p in told.partitions.get(status.flow, ())}
+            )
+            - set(status.refused),
+            at_ms=status.at_ms,
+            since_ms=status.since_ms,
+        )
+        for status in told.flows.values()
+        if status.state != STOPPED
+    ]
+
+
+def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
+    """What a flow that has just begun will mirror; a filter that we cannot read is one that takes all."""
+    try:
+        wanted = DefaultTopicFilter.of(status.topics, status.topics_exclude)
+    except InvalidPattern as e:
+        log.warning("flow %s of another Heliograph: %s", status.flow, e)
+        return present
+    return frozenset(filter(wanted.accepts, present))
+
+
+def _java_mirrors(cluster: ClusterClient, alias: str, last_word: int) -> list[JavaMirror]:
+    """A Heliograph stores its offsets in the same topic: what is not newer than its last word is its own."""
+    topic = f"mm2-offsets.{alias}.internal"
+    newest: dict[str, int] = {}
+    for number in range(cluster.refresh([topic]).partitions.get(topic, 0)):
+        for record in LogTail(cluster, topic, number).read_new():
+            offset = read_source_offset(record.key, record.value)
+            if isinstance(offset, SourceOffset) and record.timestamp > last_word + _ALIVE_MS:
+                newest[offset.topic] = max(newest.get(offset.topic, 0), record.timestamp)
+    return [JavaMirror(source_alias=alias, topics=newest)] if newest else []

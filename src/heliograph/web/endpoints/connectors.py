@@ -1,0 +1,262 @@
+"""/connectors (`ConnectorsResource`): everything that is asked of a herder."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from heliograph.config.connectors.rest import RestConfig
+from heliograph.config.security.secrets import hidden, restored, still_hidden
+from heliograph.connect.herder import ConnectorInfo, Herder, NotFound, TaskId
+from heliograph.mm2.connect.jackson import hash_map_order
+from heliograph.web.endpoints.bodies import read_config, read_creation, read_offsets
+from heliograph.web.endpoints.rendering import (
+    config_json,
+    info_json,
+    offsets_json,
+    status_json,
+    task_id_json,
+    task_state_json,
+)
+from heliograph.web.endpoints.validating import refuse_invalid
+from heliograph.web.exchange import Answer, Call, Refused, accepted, nothing, ok
+from heliograph.web.routing import Route
+
+_log = logging.getLogger(__name__)
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
+_CONNECTOR = "/connectors/{connector}"
+_TASK = "/connectors/{connector}/tasks/{task}"
+#: What may stand in a path as it is (RFC 3986), as Java's UriBuilder leaves it.
+_UNESCAPED = "!$&'()*+,;=:@~"
+
+
+class Connectors:
+    def __init__(self, herder: Herder, config: RestConfig) -> None:
+        self._herder = herder
+        self._config = config
+        self._shown = hidden if config.mask_secrets else _as_it_is
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(template=template, method=method, handler=handler)
+            for method, template, handler in (
+                ("GET", "/connectors", self.list),
+                ("POST", "/connectors", self.create),
+                ("GET", _CONNECTOR, self.info),
+                ("DELETE", _CONNECTOR, self.delete),
+                ("GET", f"{_CONNECTOR}/config", self.config),
+                ("PUT", f"{_CONNECTOR}/config", self.put),
+                ("PATCH", f"{_CONNECTOR}/config", self.patch),
+                ("GET", f"{_CONNECTOR}/status", self.status),
+                ("GET", f"{_CONNECTOR}/tasks", self.tasks),
+                ("GET", f"{_TASK}/status", self.task_status),
+                ("POST", f"{_TASK}/restart", self.restart_task),
+                ("POST", f"{_CONNECTOR}/restart", self.restart),
+                ("PUT", f"{_CONNECTOR}/pause", self.pause),
+                ("PUT", f"{_CONNECTOR}/resume", self.resume),
+                ("PUT", f"{_CONNECTOR}/stop", self.stop),
+                ("GET", f"{_CONNECTOR}/offsets", self.offsets),
+                ("PATCH", f"{_CONNECTOR}/offsets", self.alter_offsets),
+                ("DELETE", f"{_CONNECTOR}/offsets", self.reset_offsets),
+                ("GET", f"{_CONNECTOR}/topics", self.topics),
+                ("PUT", f"{_CONNECTOR}/topics/reset", self.reset_topics),
+            )
+        ]
+
+    def list(self, call: Call) -> Answer:
+        names = self._herder.connectors()
+        if "expand" not in call.query:
+            return ok(hash_map_order(names, copied=True))
+        found = {}
+        for name in hash_map_order(names):
+            try:
+                found[name] = self._expanded(name, call)
+            except NotFound:
+                _log.debug("connector %s went while it was looked up", name)
+        return ok(found)
+
+    def _expanded(self, name: str, call: Call) -> dict[str, object]:
+        wanted = call.query["expand"]
+        expanded: dict[str, object] = {}
+        if "info" in wanted:
+            expanded["info"] = info_json(self._herder.info(name), self._shown)
+        if "status" in wanted:
+            expanded["status"] = status_json(self._herder.status(name))
+        return {key: expanded[key] for key in hash_map_order(list(expanded))}
+
+    def info(self, call: Call) -> Answer:
+        return ok(info_json(self._herder.info(call.path["connector"]), self._shown))
+
+    def config(self, call: Call) -> Answer:
+        return ok(config_json(self._herder.config(call.path["connector"]), self._shown))
+
+    def create(self, call: Call) -> Answer:
+        asked = read_creation(call.body)
+        config = _named(asked.config, asked.name)
+        self._refuse_hidden(config)
+        refuse_invalid(config, self._config)
+        _, info = self._herder.put(
+            asked.name, _given(config), initial_state=asked.initial_state, allow_replace=False
+        )
+        return self._stored(info, call, created=True, config=config)
+
+    def put(self, call: Call) -> Answer:
+        name = call.path["connector"]
+        config = self._restored(name, _named(read_config(call.body), name))
+        refuse_invalid(config, self._config)
+        created, info = self._herder.put(
+            name, _given(config), initial_state=None, allow_replace=True
+        )
+        return self._stored(info, call, created=created, config=config)
+
+    def patch(self, call: Call) -> Answer:
+        name = call.path["connector"]
+        stored = self._herder.config(name)
+        changes = read_config(call.body)
+        if self._config.mask_secrets:
+            changes = restored(changes, stored)
+        self._refuse_hidden(changes)
+        if changes.get("name") is not None:
+            _named(changes, name)
+        patched = {key: value for key, value in {**stored, **changes}.items() if value is not None}
+        refuse_invalid(patched, self._config)
+        info = self._herder.patch(name, changes)
+        return ok(info_json(info, self._shown))
+
+    def delete(self, call: Call) -> Answer:
+        self._herder.delete(call.path["connector"])
+        return nothing()
+
+    def status(self, call: Call) -> Answer:
+        return ok(status_json(self._herder.status(call.path["connector"])))
+
+    def tasks(self, call: Call) -> Answer:
+        configs = self._herder.task_configs(call.path["connector"])
+        return ok(
+            [
+                {"id": task_id_json(id), "config": config_json(config, self._shown)}
+                for id, config in sorted(configs.items())
+            ]
+        )
+
+    def task_status(self, call: Call) -> Answer:
+        id = _task(call)
+        return ok(task_state_json(id.task, self._herder.task_status(id)))
+
+    def restart_task(self, call: Call) -> Answer:
+        self._herder.restart_task(_task(call))
+        return nothing()
+
+    def restart(self, call: Call) -> Answer:
+        tasks, only_failed = call.flag("includeTasks"), call.flag("onlyFailed")
+        status = self._herder.restart(
+            call.path["connector"], include_tasks=tasks, only_failed=only_failed
+        )
+        if tasks or only_failed:
+            return Answer(status=202, content=status_json(status))
+        return nothing()  # as before restarts could be told what to restart (KIP-745)
+
+    def pause(self, call: Call) -> Answer:
+        self._herder.pause(call.path["connector"])
+        return accepted()
+
+    def resume(self, call: Call) -> Answer:
+        self._herder.resume(call.path["connector"])
+        return accepted()
+
+    def stop(self, call: Call) -> Answer:
+        self._herder.stop(call.path["connector"])
+        return nothing()
+
+    def offsets(self, call: Call) -> Answer:
+        return ok(offsets_json(self._herder.offsets(call.path["connector"])))
+
+    def alter_offsets(self, call: Call) -> Answer:
+        entries = read_offsets(call.body)
+        if not entries:
+            raise Refused(
+                400, "Partitions / offsets need to be provided for an alter offsets request"
+            )
+        return ok({"message": self._herder.alter_offsets(call.path["connector"], entries)})
+
+    def reset_offsets(self, call: Call) -> Answer:
+        return ok({"message": self._herder.reset_offsets(call.path["connector"])})
+
+    def topics(self, call: Call) -> Answer:
+        self._refuse_untracked()
+        name = call.path["connector"]
+        return ok({name: {"topics": self._herder.active_topics(name)}})
+
+    def reset_topics(self, call: Call) -> Answer:
+        self._refuse_untracked()
+        if not self._config.topic_tracking_reset:
+            raise Refused(403, "Topic tracking reset is disabled.")
+        self._herder.reset_active_topics(call.path["connector"])
+        return accepted()
+
+    def _refuse_untracked(self) -> None:
+        if not self._config.topic_tracking:
+            raise Refused(403, "Topic tracking is disabled.")
+
+    def _restored(self, name: str, config: dict[str, str | None]) -> dict[str, str | None]:
+        """Secrets that were sent back as they had been shown stay what they are."""
+        if not self._config.mask_secrets:
+            return config
+        try:
+            config = restored(config, self._herder.config(name))
+        except NotFound:
+            _log.debug("connector %s: new, so that no secret of it is stored", name)
+        self._refuse_hidden(config)
+        return config
+
+    def _refuse_hidden(self, config: Mapping[str, str | None]) -> None:
+        if self._config.mask_secrets and (names := still_hidden(config)):
+            raise Refused(
+                400,
+                f"{names[0]}: expected a value, found {config[names[0]]}, which stands for one that is "
+                "stored, and none is; send the value itself",
+            )
+
+    def _stored(
+        self, info: ConnectorInfo, call: Call, *, created: bool, config: Mapping[str, str | None]
+    ) -> Answer:
+        content = info_json(
+            info._replace(config=_ordered(info.config, config)), self._shown, as_sent=True
+        )
+        if not created:
+            return ok(content)
+        location = f"{call.base}/connectors/{quote(info.name, safe=_UNESCAPED)}"
+        return Answer(status=201, content=content, headers={"location": location})
+
+
+def _as_it_is(config: Mapping[str, str]) -> Mapping[str, str]:
+    return config
+
+
+def _named(config: dict[str, str | None], name: str) -> dict[str, str | None]:
+    """With the connector's name among its settings. Raises Refused if another one stands there."""
+    included = config.get("name")
+    if included is not None and included != name:
+        raise Refused(
+            400,
+            f"Connector name configuration ({included}) doesn't match connector name in the URL ({name})",
+        )
+    return {**config, "name": name}
+
+
+def _given(config: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: value for name, value in config.items() if value is not None}
+
+
+def _ordered(config: Mapping[str, str], like: Mapping[str, str | None]) -> dict[str, str]:
+    return {name: config[name] for name in (*like, *(set(config) - set(like))) if name in config}
+
+
+def _task(call: Call) -> TaskId:
+    number = call.path["task"]
+    if not _WHOLE_NUMBER.fullmatch(number) or not -(2**31) <= int(number) < 2**31:
+        raise Refused(404, "HTTP 404 Not Found")
+    return TaskId(call.path["connector"], int(number))

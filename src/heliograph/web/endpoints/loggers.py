@@ -1,0 +1,59 @@
+"""/admin/loggers (`LoggingResource`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from heliograph.connect.logger_levels import Level, Levels, is_level
+from heliograph.web.endpoints.bodies import read_config
+from heliograph.web.exchange import Answer, Call, Refused, nothing, ok
+from heliograph.web.routing import Route
+
+_log = logging.getLogger(__name__)
+
+#: Tells every worker of the cluster to set a logger's level.
+TellAll = Callable[[str, str], None]
+
+
+class Loggers:
+    def __init__(self, levels: Levels, tell_all: TellAll) -> None:
+        self._levels = levels
+        self._tell_all = tell_all
+
+    def routes(self) -> list[Route]:
+        return [
+            Route(template="/admin/loggers", method="GET", handler=self.list),
+            Route(template="/admin/loggers/{logger}", method="GET", handler=self.get),
+            Route(template="/admin/loggers/{logger}", method="PUT", handler=self.put),
+        ]
+
+    def list(self, call: Call) -> Answer:
+        return ok({name: _json(level) for name, level in self._levels.all().items()})
+
+    def get(self, call: Call) -> Answer:
+        name = call.path["logger"]
+        level = self._levels.level(name)
+        if level is None:
+            raise Refused(404, f"Logger {name} not found.")
+        return ok(_json(level))
+
+    def put(self, call: Call) -> Answer:
+        name, level = call.path["logger"], read_config(call.body).get("level")
+        if level is None:
+            raise Refused(400, "Desired 'level' parameter was not specified in request.")
+        if not is_level(level):
+            raise Refused(404, f"invalid log level '{level}'.")
+        scope = call.first("scope") or "worker"
+        if scope.lower() == "cluster":
+            self._tell_all(name, level.upper())
+            return nothing()
+        if scope.lower() != "worker":
+            _log.warning(
+                "level of %s: %r is no scope, so that it is set for this worker", name, scope
+            )
+        return ok(self._levels.set(name, level))
+
+
+def _json(level: Level) -> dict[str, object]:
+    return {"level": level.level, "last_modified": level.last_modified}

@@ -1,0 +1,72 @@
+"""/connector-plugins (`ConnectorPluginsResource`): what can be made, and of which configurations."""
+
+from __future__ import annotations
+
+from heliograph.config.connectors.connector_class import connector_class
+from heliograph.config.connectors.definitions import converter_type, plugin_definitions
+from heliograph.config.connectors.plugins import (
+    KAFKA_VERSION,
+    PLUGINS,
+    BadVersion,
+    PluginNotFound,
+    check_version,
+)
+from heliograph.config.connectors.rest import RestConfig
+from heliograph.web.endpoints.bodies import read_config
+from heliograph.web.endpoints.rendering import definition_json, validation_json
+from heliograph.web.endpoints.validating import infos_of
+from heliograph.web.exchange import Answer, Call, Refused, ok
+from heliograph.web.routing import Route
+
+
+class Plugins:
+    def __init__(self, config: RestConfig) -> None:
+        self._config = config
+
+    def routes(self) -> list[Route]:
+        plugin = "/connector-plugins/{plugin}/config"
+        return [
+            Route(template="/connector-plugins", method="GET", handler=self.list),
+            Route(template=plugin, method="GET", handler=self.config),
+            Route(template=f"{plugin}/validate", method="PUT", handler=self.validate),
+        ]
+
+    def list(self, call: Call) -> Answer:
+        connectors_only = call.flag("connectorsOnly", default=True)
+        return ok(
+            [
+                {"class": plugin.class_name, "type": plugin.type, "version": KAFKA_VERSION}
+                for plugin in PLUGINS
+                if plugin.type == "source" or not connectors_only
+            ]
+        )
+
+    def config(self, call: Call) -> Answer:
+        name, version = call.path["plugin"], call.first("version")
+        connector = connector_class(name)
+        class_name = connector.java_name if connector else name
+        if connector is None and name not in {plugin.class_name for plugin in PLUGINS}:
+            raise Refused(404, f"Unknown plugin {name}.")
+        try:
+            check_version(class_name, version)
+        except BadVersion:
+            raise Refused(400, f"Invalid version specification: {version}") from None
+        except PluginNotFound as e:
+            raise Refused(400, str(e)) from None
+        definitions = plugin_definitions(connector) if connector else (converter_type(),)
+        return ok([definition_json(definition) for definition in definitions])
+
+    def validate(self, call: Call) -> Answer:
+        config = read_config(call.body)
+        named, plugin = config.get("connector.class"), call.path["plugin"]
+        if named is not None and not _alias(named).endswith(_alias(plugin)):
+            raise Refused(
+                400, f"Included connector type {named} does not match request type {plugin}"
+            )
+        return ok(validation_json(infos_of(config, self._config)))
+
+
+def _alias(name: str) -> str:
+    """Full and simple class names come to the same."""
+    short = name.removesuffix("Connector")
+    return short or name

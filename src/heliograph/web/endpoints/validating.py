@@ -1,0 +1,28 @@
+"""A configuration that came through REST: what Connect says of it, and what this worker permits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heliograph.config.connectors.plugins import BadVersion, ConnectorNotFound
+from heliograph.config.connectors.rest import RestConfig
+from heliograph.config.connectors.validation import ConfigInfos, WrongOverride, refusal, validate
+from heliograph.web.exchange import Refused
+
+
+def infos_of(config: Mapping[str, str | None], rest: RestConfig) -> ConfigInfos:
+    """Raises Refused where nothing at all can be told of it."""
+    try:
+        return validate(
+            config,
+            exactly_once=rest.exactly_once,
+            not_permitted=list(rest.permitted.problems(config)),
+        )
+    except (ConnectorNotFound, BadVersion, WrongOverride) as e:
+        raise Refused(400, str(e)) from None
+
+
+def refuse_invalid(config: Mapping[str, str | None], rest: RestConfig) -> None:
+    sentence = refusal(infos_of(config, rest))
+    if sentence is not None:
+        raise Refused(400, sentence)

@@ -1,0 +1,1 @@
+"""Listeners: sockets, TLS, HTTP, and limits that hold before a request is authenticated."""

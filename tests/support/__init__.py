@@ -1,0 +1,1 @@
+"""What tests share: clusters, flows, Java as the oracle, files and scripted peers."""

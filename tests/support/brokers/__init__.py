@@ -1,0 +1,1 @@
+"""Peers that answer as a test says."""

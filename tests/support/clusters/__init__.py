@@ -1,0 +1,1 @@
+"""Topics, records, groups and users of real clusters."""

@@ -1,0 +1,1 @@
+"""Flows between real clusters, run by the real service."""

@@ -1,0 +1,86 @@
+"""A link on real clusters, in a thread of its own: the copy loop without Spark around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.copy.loop import Link
+from heliograph.mm2.state_records import state_topic
+from heliograph.model import Lease, Receipt, TopicPartition
+from support.clusters.reading import topics_of
+from support.clusters.writing import create_topics
+from support.flows.mirroring import TARGET, Flow
+
+
+class Linked:
+    def __init__(self, link: Link, stop: threading.Event) -> None:
+        self.link = link
+        self._stop = stop
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="link under test")
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self.link.run()
+        except BaseException as e:  # noqa: BLE001 - raised again by `stop`
+            self._failure = e
+
+    def receipts(self) -> dict[TopicPartition, Receipt]:
+        return {TopicPartition(r.topic, r.partition): r for r in self.link.receipts()}
+
+    def stop(self) -> None:
+        self._stop.set()
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "the link did not stop within 30 s"
+        if self._failure is not None:
+            raise self._failure
+
+
+@contextmanager
+def linked(
+    flow: Flow,
+    topics: Mapping[str, int],
+    extra: Mapping[str, str] | None = None,
+    *,
+    missing: Container[str] = (),
+    **settings: str,
+) -> Iterator[Linked]:
+    """Copies topics with their numbers of partitions from the log start on; remote topics that are not
+    there are made, unless named as `missing`. Its clients have the flow's alias for a
+    client id."""
+    mirror = flow.config(extra, **settings)
+    config = mirror.flows[0]
+    wanted = {config.target_topic(t): number for t, number in topics.items() if t not in missing}
+    wanted |= {config.offsets_topic.name: 1, state_topic(config.source): 1}
+    there = topics_of(flow.target)
+    create_topics(flow.target, {name: n for name, n in wanted.items() if name not in there})
+    leases = [
+        Lease(
+            flow=config.name,
+            topic=topic,
+            partition=partition,
+            target_topic=config.target_topic(topic),
+            start=0,
+            share=1 / sum(topics.values()),
+        )
+        for topic, number in topics.items()
+        for partition in range(number)
+    ]
+    stop = threading.Event()
+    source, target, looker = (
+        ClusterClient(mirror.cluster(alias), client_id=flow.alias, stopped=stop.is_set)
+        for alias in (flow.alias, TARGET, TARGET)
+    )
+    link = Linked(
+        Link(config, leases, source=source, target=target, looker=looker, stopped=stop.is_set), stop
+    )
+    try:
+        yield link
+    finally:
+        link.stop()
+        for client in (source, target, looker):
+            client.close()

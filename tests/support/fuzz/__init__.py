@@ -1,0 +1,1 @@
+"""Hostile input, and the laws that hold for it."""

@@ -1,0 +1,1 @@
+"""Java's own tools, run as they are: the oracle."""

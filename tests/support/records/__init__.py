@@ -1,0 +1,1 @@
+"""Batches and records, and what Java makes of them."""

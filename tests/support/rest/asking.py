@@ -1,0 +1,67 @@
+"""A REST API over a herder in memory, asked without any socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from heliograph.config.connectors.rest import RestConfig, read_rest_config
+from heliograph.connect.herder import Herder
+from heliograph.connect.logger_levels import Levels
+from heliograph.web.api import Api
+from heliograph.web.exchange import Answer, Call
+from heliograph.web.listener.server import routes
+from support.rest.memory_herder import MemoryHerder
+
+HEARTBEAT = {
+    "connector.class": "MirrorHeartbeatConnector",
+    "source.cluster.alias": "A",
+    "target.cluster.alias": "B",
+    "source.cluster.bootstrap.servers": "a:9092",
+    "target.cluster.bootstrap.servers": "b:9092",
+}
+
+
+class Asking:
+    """`settings` are a worker's."""
+
+    def __init__(self, herder: Herder | None = None, **settings: str) -> None:
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        self.config: RestConfig = read_rest_config(named, {})
+        self.herder = herder or MemoryHerder()
+        levels = Levels(lambda: 0)
+        self.api = Api(
+            routes(self.herder, self.config, levels, levels.set), self.config.users, _no_tls
+        )
+
+    def ask(
+        self,
+        method: str,
+        target: str,
+        content: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        path, _, query = target.partition("?")
+        call = Call(
+            method=method,
+            target=path,
+            path={},
+            query=parse_qs(query, keep_blank_values=True),
+            headers=dict(headers or {}),
+            body=content if isinstance(content, bytes) else _encoded(content),
+            base="http://worker:8083",
+        )
+        return self.api.answer(call)
+
+    def content(self, method: str, target: str, content: object = None) -> Any:
+        return self.ask(method, target, content).content
+
+
+def _encoded(content: object) -> bytes:
+    return b"" if content is None else json.dumps(content).encode()
+
+
+def _no_tls() -> Any:
+    raise AssertionError("nothing is forwarded by https here")

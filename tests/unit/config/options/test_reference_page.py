@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from heliograph.config.options import OPTIONS
+from heliograph.config.options.reference_page import reference_page
+
+PAGE = Path(__file__).parents[4] / "docs" / "configuration.md"
+
+
+def test_the_committed_page_is_what_the_table_gives() -> None:
+    assert PAGE.read_text() == reference_page(), (
+        "run: python -m heliograph.config.options.reference_page > docs/configuration.md"
+    )
+
+
+def test_every_option_is_on_the_page() -> None:
+    page = reference_page()
+
+    assert [name for _, name in OPTIONS if f"| `{name}` |" not in page] == []

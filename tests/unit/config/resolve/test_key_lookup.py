@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import pytest
+
+from support.configurations.mm2_files import BASE, Reader
+
+
+@pytest.mark.parametrize(
+    ("key", "warning"),
+    [
+        ("us->eu.topcs", "unknown setting, ignored; did you mean us->eu.topics?"),
+        ("us.consumer.isolaton.level", "did you mean us.consumer.isolation.level?"),
+        ("us.consumer.zzz", "us.consumer.zzz: unknown setting, ignored (mm2"),
+        ("consumer.fetch.max.bytes", "no effect at the top level, as in MM2; write us.consumer."),
+        ("offset.flush.interval.ms", "no effect here; write eu.offset.flush.interval.ms ("),
+        ("eu.tasks.max", "no effect here; write us->eu.tasks.max or tasks.max ("),
+        ("us->eu.epoch.seconds", "no effect here; write epoch.seconds ("),
+        ("us->us.topics", "a flow from a cluster to itself is never mirrored"),
+        ("uss.consumer.x", "'uss' is not one of clusters; did you mean us.consumer.x?"),
+        ("colour", "colour: unknown setting, ignored (mm2.properties:5)"),
+        (
+            "us->eu.enable",
+            "no such setting, though Kafka's documentation has it; write us->eu.enabled (",
+        ),
+        ("topics.whitelist", "never was a setting of MM2; write topics ("),
+        ("us->eu.groups.whitelist", "never was a setting of MM2; write us->eu.groups ("),
+        (
+            "us->eu.use.incremental.alter.configs",
+            "dropped by Kafka 4.0; configurations are always altered incrementally, leave it out",
+        ),
+        (
+            "use.defaults.from",
+            "has no effect at the top level, as in MM2; write us->eu.use.defaults.from (",
+        ),
+        (
+            "eu.offset-syncs.topic.location",
+            "has no effect here; write us->eu.offset-syncs.topic.location or "
+            "offset-syncs.topic.location (",
+        ),
+        ("offset.syncs.topic.location", "did you mean offset-syncs.topic.location?"),
+        (
+            "us->eu.producer.linger.ms",
+            "does not reach the producer of mirrored records, but only that of offset syncs, as in "
+            "MM2; write eu.producer.linger.ms (",
+        ),
+        (
+            "us->eu.target.consumer.isolation.level",
+            "does not reach the consumer of mirrored records, but only those of internal topics, "
+            "as in MM2; write us.consumer.isolation.level (",
+        ),
+        (
+            "us->eu.consumer.override.isolation.level",
+            "has no effect, as in MM2; write us->eu.consumer.isolation.level (",
+        ),
+        ("us->eu.fetch.max.bytes", "no effect here; write us.consumer.fetch.max.bytes ("),
+        ("us->eu.linger.ms", "no effect here; write eu.producer.linger.ms ("),
+        ("eu.max.request.size", "no effect here; write eu.producer.max.request.size ("),
+        ("producer.linger.ms", "at the top level, as in MM2; write eu.producer.linger.ms ("),
+        (
+            "config.storage.partitions",
+            "has no effect, as in MM2; the topic of connector configurations always has 1 partition",
+        ),
+        ("us->eu.config.providers", "has no effect here; write config.providers ("),
+        ("eu.ssl.truststore.pasword", "did you mean eu.ssl.truststore.password?"),
+        ("us->eu.task.assigned.partitions", "unknown setting, ignored (mm2"),
+    ],
+)
+def test_a_setting_without_effect_is_reported_with_the_right_place(
+    mm2: Reader, key: str, warning: str
+) -> None:
+    (found,) = mm2(f"{BASE}{key} = 5\n").warnings
+
+    assert found.startswith(f"{key}: ")
+    assert warning in found
+    assert "(mm2.properties:5)" in found
+
+
+def test_a_consumers_setting_of_a_cluster_that_is_no_source_is_reported(mm2: Reader) -> None:
+    line = "eu.consumer.isolation.level = read_committed\n"
+
+    assert mm2(BASE + line).warnings == (
+        "eu.consumer.isolation.level: has no effect: no flow from eu is enabled (mm2.properties:5)",
+    )
+    assert mm2(BASE + line + "eu->us.enabled = true\n").warnings == ()
+
+
+def test_overrides_of_the_data_producer_are_known(mm2: Reader) -> None:
+    (warning,) = mm2(BASE + "us->eu.producer.override.linger.ms = 5\n").warnings
+
+    assert warning.startswith("mm2.properties: known, but without effect in this version")
+
+
+def test_known_settings_of_later_versions_share_one_warning(mm2: Reader) -> None:
+    mirror = mm2(
+        BASE + "sync.topic.acls.enabled = false\nerrors.log.enable = true\n"
+        "us->eu.admin.timeout.ms = 7\neu.producer.linger.ms = 5\n"
+        "offset.storage.segment.bytes = 9\n"
+    )
+
+    assert mirror.warnings == (
+        "mm2.properties: known, but without effect in this version: errors.log.enable (line 6), "
+        "us->eu.admin.timeout.ms (line 7), eu.producer.linger.ms (line 8), "
+        "offset.storage.segment.bytes (line 9)",
+    )
+
+
+def test_what_equals_the_default_or_is_switched_off_needs_no_warning(mm2: Reader) -> None:
+    mirror = mm2(
+        BASE + "key.converter = org.apache.kafka.connect.converters.ByteArrayConverter\n"
+        "us->eu.value.converter = ByteArrayConverter\nadmin.timeout.ms = 60000\n"
+        "dedicated.mode.enable.internal.rest = false\nexactly.once.support = requested\n"
+    )
+
+    assert mirror.warnings == ()
+
+
+def test_every_setting_is_read_or_reported(mm2: Reader) -> None:
+    """Nothing is passed over: a line more is a problem, a warning, or another configuration."""
+    plain = mm2(BASE)
+    keys = ["topics", "us->eu.zzz", "zzz", "eu.zzz", "us->eu.admin.zzz", "eu.group.id", "name"]
+
+    for key in keys:
+        mirror = mm2(f"{BASE}{key} = 1\n")
+        assert mirror.warnings or mirror.flows != plain.flows, key
+
+
+def test_other_brokers_for_one_flow_are_reported_not_silently_left_out(mm2: Reader) -> None:
+    found = mm2(BASE + "us->eu.source.cluster.bootstrap.servers = elsewhere:9092\n")
+
+    assert found.warnings == (
+        "us->eu.source.cluster.bootstrap.servers: is not read in this version; a flow's clusters are "
+        "those of its aliases (mm2.properties:5)",
+    )
+
+
+def test_what_is_so_anyway_is_not_refused(mm2: Reader) -> None:
+    mirror = mm2(
+        BASE + "security.protocol = plaintext\neu.exactly.once.source.support = disabled\n"
+        "replication.policy.class = org.apache.kafka.connect.mirror.DefaultReplicationPolicy\n"
+    )
+
+    assert mirror.warnings == ()
+    assert mirror.cluster("us").properties == (("security.protocol", "plaintext"),)

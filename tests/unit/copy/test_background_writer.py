@@ -1,0 +1,98 @@
+"""What waits for the state topic, and what does not: an offset may be stored once a trail knows of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from heliograph.copy.background_writer import SideWriter
+from heliograph.copy.partition import PartitionCopy
+from heliograph.errors import ConnectionLost, HeliographError
+from heliograph.model import ClusterConfig, Lease
+from heliograph.records.decode import Record
+from heliograph.wire.messages import broker_error
+
+_UNKNOWN_TOPIC, _NOT_AUTHORIZED, _NOT_ENOUGH_REPLICAS = 3, 29, 19
+
+
+class Topic:
+    """Takes the place of a RecordWriter; `trouble` is what each write ends with."""
+
+    topic = "mm2-heliograph.a.internal"
+
+    def __init__(self) -> None:
+        self.trouble: HeliographError | None = None
+        self.tried = threading.Event()
+
+    def partitions(self) -> int:
+        return 1
+
+    def write(self, records: Mapping[int, Sequence[Record]], *, patience: float) -> None:
+        self.tried.set()
+        if self.trouble is not None:
+            raise self.trouble
+
+
+@contextmanager
+def writing(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Iterator[SideWriter]:
+    monkeypatch.setattr("heliograph.copy.background_writer.RecordWriter", lambda *_: topic)
+    config = ClusterConfig(alias="b", bootstrap_servers=("localhost:1",))
+    writer = SideWriter(config, topic.topic, client_id="test", what="trails")
+    writer.start()
+    try:
+        yield writer
+    finally:
+        writer.close(5)
+
+
+def attempt(writer: SideWriter, topic: Topic) -> None:
+    writer.offer([(b"key", b"value")])
+    assert topic.tried.wait(5)
+    writer.wait_idle(5)
+
+
+@pytest.mark.parametrize(
+    "trouble", [ConnectionLost("gone"), broker_error(_NOT_ENOUGH_REPLICAS, "b")], ids=str
+)
+def test_what_passes_is_waited_for(
+    trouble: HeliographError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or an offset would be stored that no trail knows of, and taken for a user's word by a successor."""
+    topic = Topic()
+    topic.trouble = trouble
+    with writing(topic, monkeypatch) as writer:
+        attempt(writer, topic)
+
+        assert not writer.settled
+        assert writer.problem == str(trouble)
+
+
+@pytest.mark.parametrize("code", [_UNKNOWN_TOPIC, _NOT_AUTHORIZED])
+def test_what_people_have_to_mend_is_not_waited_for(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    topic = Topic()
+    topic.trouble = broker_error(code, "b")
+    with writing(topic, monkeypatch) as writer:
+        attempt(writer, topic)
+
+        assert writer.settled
+        assert not writer.idle
+
+
+def test_a_trail_never_forgets_the_offset_that_is_stored_for_sure() -> None:
+    lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=0)
+    copy = PartitionCopy(lease, 0, 0, 0)
+    copy.acked = 10
+    copy.mark()
+    copy.confirm(10)
+    for acked in range(20, 200, 10):
+        copy.acked = acked
+        copy.mark()
+
+    assert copy.stores[0] == 10
+    assert copy.stores[-1] == 190
+    assert len(copy.stores) == 8

@@ -1,0 +1,231 @@
+"""A link's partitions whose logs may not be what they were; brokers answer from a script."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.net.cluster import Metadata
+from heliograph.copy.log_gaps import GapWatch
+from heliograph.copy.partition import PartitionCopy
+from heliograph.model import (
+    GapKind,
+    IsolationLevel,
+    Lease,
+    Lineage,
+    Mark,
+    Origin,
+    PartitionState,
+    TopicPartition,
+)
+from heliograph.wire.fetch import FetchLimits
+from support.brokers.scripted import ScriptedCluster, reply
+from support.configurations.mm2_files import BASE, Reader
+
+TP = TopicPartition("orders", 0)
+NOT_LEADER = 6
+ID, OTHER = UUID(int=1), UUID(int=2)
+TEXT = Metadata(topic_ids={"orders": ID}).topic_id("orders")
+
+
+class Watched:
+    """One partition at offset 50, read up to there under leader epoch 3."""
+
+    def __init__(self, folder: Path, policy: str = "continue", known: UUID = ID) -> None:
+        self.start, self.end, self.epoch_end, self.error = 10, 90, 70, 0
+        self.source: Any = ScriptedCluster(
+            {
+                "ListOffsetsRequest": self._offsets,
+                "OffsetForLeaderEpochRequest": self._epochs,
+            }
+        )
+        self.target: Any = ScriptedCluster({})
+        self.lead(3, known)
+        lineage = Lineage(Origin(TEXT, TEXT), Mark(50, 3))
+        lease = Lease(
+            flow="us->eu",
+            topic="orders",
+            partition=0,
+            target_topic="us.orders",
+            start=50,
+            lineage=lineage,
+        )
+        self.copy = PartitionCopy(lease, 50, 50, 50)
+        self.fetcher = Fetcher(
+            self.source,
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            limits=FetchLimits(),
+            on_records=lambda _: None,
+            on_nothing=lambda _: None,
+            on_leaders=lambda epochs: self.watch.on_leaders(epochs),
+        )
+        self.fetcher.positions[TP] = 50
+        self.watch = GapWatch(
+            Reader(folder)(f"{BASE}source.log.gap.policy = {policy}\n").flows[0],
+            {TP: self.copy},
+            self.fetcher,
+            source=self.source,
+            target=self.target,
+            go_on=self._go_on,
+        )
+
+    def _go_on(self, copy: PartitionCopy, position: int | None) -> None:
+        if position is not None:
+            copy.jump(position)
+        self.fetcher.positions[TP] = copy.position
+
+    def lead(self, epoch: int, topic_id: UUID = ID, *, missing: bool = False) -> None:
+        self.source.metadata = Metadata(
+            nodes={1: ("localhost", 1)},
+            leaders={} if missing else {TP: 1},
+            leader_epochs={} if missing else {TP: epoch},
+            partitions={} if missing else {"orders": 1},
+            topic_ids={} if missing else {"orders": topic_id},
+            missing=frozenset({"orders"} if missing else ()),
+        )
+
+    def judge(self) -> None:
+        if self.watch.due:
+            self.watch.judge()
+
+    @property
+    def fetched_from(self) -> int | None:
+        return self.fetcher.positions.get(TP)
+
+    def _offsets(self, request: Any) -> Any:
+        offset = self.start if request.topics[0].partitions[0].timestamp == -2 else self.end
+        answer = reply(partition_index=0, error_code=self.error, offset=offset)
+        return reply(topics=[reply(name="orders", partitions=[answer])])
+
+    def _epochs(self, request: Any) -> Any:
+        assert request.topics[0].partitions[0].leader_epoch == 3
+        answer = reply(partition=0, error_code=self.error, end_offset=self.epoch_end)
+        return reply(topics=[reply(topic="orders", partitions=[answer])])
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path)
+
+
+def test_the_leader_whose_records_were_read_is_not_suspected(watched: Watched) -> None:
+    watched.watch.on_leaders({TP: 3})
+
+    assert watched.fetched_from == 50
+    assert not watched.watch.due
+
+
+def test_nothing_is_fetched_from_a_new_leader_before_its_log_is_known(watched: Watched) -> None:
+    watched.watch.on_leaders({TP: 4})
+    assert watched.fetched_from is None
+
+    watched.judge()
+
+    assert watched.fetched_from == 50
+    assert watched.copy.receipt().gaps == ()
+    assert watched.copy.state is PartitionState.RUNNING
+
+
+def test_a_log_of_another_course_is_followed_and_told(watched: Watched) -> None:
+    watched.epoch_end = 45
+    watched.watch.on_leaders({TP: 4})
+    watched.judge()
+
+    receipt = watched.copy.receipt()
+    assert watched.fetched_from == receipt.position == 45
+    assert [gap[:4] for gap in receipt.gaps] == [(GapKind.TRUNCATED, 45, 50, 45)]
+    assert watched.copy.receipt().gaps == (), "told twice"
+    assert receipt.mark is None
+
+
+def test_records_to_be_dropped_are_of_the_log_as_it_was(watched: Watched) -> None:
+    """The target has twenty records more than is known of: if they are others now, none is dropped."""
+    watched.copy.source_mark = Mark(70, 3)
+    watched.copy.skip = 20
+    for end_of_epoch, position in ((70, 50), (50, 50), (60, 60)):
+        watched.epoch_end = end_of_epoch
+        watched.copy.source_mark, watched.copy.position = Mark(70, 3), 50
+        watched.watch.suspect(watched.copy)
+        watched.judge()
+
+        gaps = [gap[:3] for gap in watched.copy.receipt().gaps]
+        assert watched.fetched_from == position
+        assert gaps == ([(GapKind.TRUNCATED, end_of_epoch, 70)] if end_of_epoch < 70 else [])
+
+
+def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
+    watched.start = 55
+    watched.copy.outstanding = 1
+    watched.watch.suspect(watched.copy, "out of range")
+    assert not watched.watch.due
+
+    watched.copy.acknowledge(50, 1, 1)
+    watched.judge()
+
+    assert watched.fetched_from == watched.copy.acked == 55
+
+
+def test_a_broker_that_cannot_tell_is_asked_again(watched: Watched) -> None:
+    watched.error = NOT_LEADER
+    watched.watch.suspect(watched.copy)
+    watched.judge()
+    assert watched.fetched_from is None
+    assert watched.copy.state is PartitionState.RETRYING
+
+    watched.error = 0
+    watched.watch.judge()
+
+    assert watched.fetched_from == 50
+
+
+def test_with_the_policy_fail_it_stops_there_with_the_cause(tmp_path: Path) -> None:
+    watched = Watched(tmp_path, "fail")
+    watched.start = 55
+    watched.watch.suspect(watched.copy, "out of range")
+    watched.judge()
+
+    receipt = watched.copy.receipt()
+    assert watched.fetched_from is None
+    assert (receipt.position, receipt.state) == (50, PartitionState.FAILED)
+    assert "source offsets 50 to 54" in (receipt.error or "")
+    assert [gap.resumed for gap in receipt.gaps] == [-1]
+    assert not watched.watch.due
+
+
+def test_what_a_client_knew_before_the_lease_says_nothing(tmp_path: Path) -> None:
+    watched = Watched(tmp_path, known=OTHER)
+    watched.watch.compare_topics()
+    assert not watched.copy.receipt().recheck
+
+    watched.lead(0, OTHER)
+    watched.watch.compare_topics()
+
+    assert watched.copy.receipt().recheck
+
+
+def test_a_topic_of_another_id_is_left_to_the_driver(watched: Watched) -> None:
+    watched.lead(0, OTHER)
+    watched.watch.suspect(watched.copy, "out of range")
+    watched.judge()
+
+    receipt = watched.copy.receipt()
+    assert receipt.recheck
+    assert receipt.state is PartitionState.FAILED
+    assert receipt.gaps == ()
+    assert watched.fetched_from is None
+
+
+def test_a_topic_that_is_not_known_just_now_is_asked_after(watched: Watched) -> None:
+    watched.lead(3, missing=True)
+    watched.watch.compare_topics()
+    assert watched.copy.receipt().recheck
+
+    watched.lead(3)
+    watched.watch.compare_topics()
+
+    assert not watched.copy.receipt().recheck
+    assert watched.fetched_from == 50

@@ -1,0 +1,143 @@
+"""What the target has already is left out, record for record."""
+
+from __future__ import annotations
+
+from struct import Struct
+
+import pytest
+from fastcrc import crc32
+from hypothesis import given
+from hypothesis import strategies as st
+
+from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.prepare_batches import Forward, forward, leave_out
+from heliograph.errors import CorruptRecords
+from heliograph.model import Lease
+from heliograph.records.batch import ATTRIBUTES_AT, HEADER_BYTES, PREFIX
+from heliograph.records.decode import Record, decode
+from heliograph.records.encode import encode
+from heliograph.records.framing import frame
+from heliograph.wire.fetch import FetchedPartition
+
+CRC = Struct(">I")
+SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=6)
+
+
+def batches(sizes: list[int]) -> list[Outgoing]:
+    """As fetched: whole batches at ascending offsets."""
+    out, offset = [], 1000
+    for size in sizes:
+        out.append(Outgoing(memoryview(log_batch(offset, size)), size, offset, offset + size))
+        offset += size
+    return out
+
+
+def log_batch(offset: int, size: int) -> bytearray:
+    records = [Record(timestamp=n, key=b"%d" % n, value=None) for n in range(offset, offset + size)]
+    data = bytearray(encode(records))
+    data[: PREFIX.size] = PREFIX.pack(offset, len(data) - PREFIX.size)
+    return data
+
+
+def emptied() -> bytearray:
+    """As compaction leaves the last batch of a producer."""
+    data = frame([], attributes=0, count=0, base_timestamp=0, max_timestamp=0)
+    data[23:27] = bytes((0, 0, 0, 4))  # lastOffsetDelta
+    return sealed(data)
+
+
+def sealed(data: bytearray) -> bytearray:
+    CRC.pack_into(data, 17, crc32.iscsi(memoryview(data)[ATTRIBUTES_AT:]))
+    return data
+
+
+def keys(found: list[Outgoing]) -> list[int]:
+    return [int(record.key or b"") for out in found for record in decode(out.data)]
+
+
+@given(SIZES, st.integers(0, 30))
+def test_what_is_left_out_and_the_rest_are_what_was_given(sizes: list[int], skip: int) -> None:
+    total = sum(sizes)
+
+    there, rest = leave_out(batches(sizes), skip)
+
+    assert sum(out.record_count for out in there) == min(skip, total)
+    assert keys(rest) == list(range(1000 + min(skip, total), 1000 + total))
+    ends = [out.next_offset for out in (*there, *rest)]
+    assert ends == sorted(ends)
+    assert ends[-1] == 1000 + total
+    assert all(out.record_count == sum(n for _, n in out.runs) for out in rest if out.runs)
+
+
+def answer(*parts: tuple[int, int]) -> FetchedPartition:
+    data = b"".join(log_batch(offset, size) for offset, size in parts)
+    return FetchedPartition("orders", 0, 0, 99, 99, 0, [], memoryview(bytearray(data)))
+
+
+def copying(position: int, skip: int) -> PartitionCopy:
+    lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=position)
+    copy = PartitionCopy(lease, position, position, None)
+    copy.skip = skip
+    return copy
+
+
+def found_there(skip: int, last: int, *, source_end: int = 99) -> Forward:
+    """Of records 10 to 14 and 17 to 21, the first `skip` are on the target, and the last there is `last`."""
+    copy = copying(10, skip)
+    copy.landed_last, copy.source_end = bytes(log_batch(last, 1)), source_end
+    return forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
+
+
+@pytest.mark.parametrize("skip", [4, 5])
+def test_a_gap_behind_the_records_that_are_skipped_does_not_matter(skip: int) -> None:
+    assert not found_there(skip, last=99).doubtful
+
+
+def test_a_gap_among_them_is_older_than_the_copy_if_the_last_one_is_the_targets_last() -> None:
+    found = found_there(6, last=17)
+
+    assert not found.doubtful
+    assert keys(found.batches) == [18, 19, 20, 21]
+
+
+def test_a_gap_that_came_later_leaves_a_doubt() -> None:
+    """Counting would leave out record 17: the target has 10 to 15, of which 15 is gone since."""
+    assert found_there(6, last=15).doubtful
+
+
+@pytest.mark.parametrize("data", [b"", bytes(emptied())])
+def test_a_target_whose_last_batch_is_gone_leaves_a_doubt(data: bytes) -> None:
+    copy = copying(10, 6)
+    copy.landed_last, copy.source_end = data, 99
+
+    found = forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
+
+    assert found.doubtful
+
+
+def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
+    """Its header and checksum are right, so that only who opens it finds out."""
+    copy = copying(10, 3)
+    damaged = log_batch(10, 5)
+    damaged[HEADER_BYTES] = 0xFF
+    fetched = FetchedPartition("orders", 0, 0, 99, 99, 0, [], memoryview(sealed(damaged)))
+
+    found = forward(copy, fetched, append_time=True, subject="orders-0")
+
+    assert isinstance(found.failure, CorruptRecords)
+    assert (found.batches, found.position) == ([], 10)
+
+
+def test_a_source_with_fewer_records_than_were_copied_leaves_a_doubt() -> None:
+    """Or what comes next would be taken for what is there."""
+    assert not found_there(20, last=99).doubtful
+    assert found_there(20, last=99, source_end=22).doubtful
+
+
+def test_without_anything_to_skip_gaps_do_not_matter() -> None:
+    found = forward(copying(10, 0), answer((10, 5), (17, 5)), append_time=True, subject="x")
+
+    assert not found.doubtful
+    assert [out.first_offset for out in found.batches] == [10, 17]
+    assert found.position == 22

@@ -1,0 +1,237 @@
+"""The order of a link's transactions, with stand-ins for what talks to brokers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Container, Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.config.mirror_config import ExactlyOnce
+from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.transactional import Commits
+from heliograph.errors import BrokerError, ClientError
+from heliograph.model import Lease, TopicPartition
+
+QUARANTINE = TopicPartition("mm2-quarantine.a.internal", 0)
+ORDERS, REFUNDS = TopicPartition("a.orders", 0), TopicPartition("a.refunds", 0)
+
+
+class Line:
+    """Producer, transaction and offset store in one; `events` says what was asked of them."""
+
+    timeout_seconds = 60.0
+    buffered_bytes = 0
+
+    def __init__(self) -> None:
+        self.events: list[str] = []
+        self.partitions: set[TopicPartition] = set()
+        self.opened: float | None = None
+        self.on_its_way: set[TopicPartition] = set()
+        self.offsets_queued = False
+        self.stored: dict[PartitionCopy, int] = {}
+
+    def send(self, partition: TopicPartition) -> None:
+        self.partitions.add(partition)
+        self.opened = self.opened or time.monotonic()
+        self.on_its_way.add(partition)
+
+    # the producer's
+    @property
+    def in_flight(self) -> bool:
+        return bool(self.on_its_way)
+
+    def hold(self, partitions: Container[TopicPartition]) -> None:
+        self.events.append("hold")
+
+    def unsettled(self, partitions: Container[TopicPartition]) -> bool:
+        return bool(self.on_its_way)
+
+    def idle_but_for(self, partitions: Container[TopicPartition]) -> bool:
+        return not self.offsets_queued
+
+    def drop_all(self) -> None:
+        self.events.append("drop")
+
+    def go_on(self) -> None:
+        self.events.append("go on")
+
+    def troubles(self) -> dict[TopicPartition, ClientError]:
+        return {}
+
+    # the transaction's
+    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
+        return set(written)
+
+    def commit(self) -> None:
+        self.events.append("commit")
+        self.partitions, self.opened = set(), None
+
+    def abort(self) -> None:
+        self.events.append("abort")
+        self.partitions, self.opened = set(), None
+
+    # the offset store's
+    def append(self, positions: Mapping[PartitionCopy, int]) -> None:
+        self.events.append("store")
+        self.stored = dict(positions)
+        self.offsets_queued = True
+
+
+class Rig:
+    def __init__(self, **changes: Any) -> None:
+        self.line = Line()
+        self.copies = {p: copy_of(p) for p in (ORDERS, REFUNDS)}
+        self.told: list[tuple[TopicPartition, int]] = []
+        self.voided: list[Mapping[PartitionCopy, ClientError]] = []
+        flow: Any = SimpleNamespace(
+            name="a->b",
+            exactly_once=ExactlyOnce(interval_ms=None, timeout_ms=60_000),
+            offset_flush_interval_ms=changes.get("flush_ms", 60_000),
+        )
+        line: Any = self.line
+        self.quarantine: Any = SimpleNamespace(topics={QUARANTINE.topic}, waiting=list)
+        self.commits = Commits(
+            flow,
+            self.copies,
+            producer=line,
+            transaction=line,
+            offsets=line,
+            quarantine=self.quarantine,
+            committed=self._tell,
+            voided=lambda cause, failures: self.voided.append(failures),
+        )
+
+    def _tell(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
+        if partition in self.copies:
+            copy = self.copies[partition]
+            copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
+        self.told.append((partition, batch.next_offset))
+
+    def write(self, partition: TopicPartition, first: int, count: int) -> Outgoing:
+        copy = self.copies[partition]
+        copy.outstanding += 1
+        copy.position = first + count
+        self.line.send(partition)
+        return Outgoing(memoryview(b"batch"), count, first, first + count, size=5)
+
+    def acknowledge(self, partition: TopicPartition, batch: Outgoing) -> None:
+        self.line.on_its_way.discard(partition)
+        self.commits.landed(partition, batch, batch.first_offset)
+
+    def step(self) -> list[str]:
+        reach: Callable[[Callable[[], object]], object] = lambda action: action()  # noqa: E731
+        self.commits.step(reach)  # type: ignore[arg-type]
+        events, self.line.events = self.line.events, []
+        return events
+
+
+def copy_of(target: TopicPartition) -> PartitionCopy:
+    topic = target.topic.removeprefix("a.")
+    lease = Lease(flow="a->b", topic=topic, partition=0, target_topic=target.topic, start=0)
+    return PartitionCopy(lease, 0, 0, 0)
+
+
+def test_records_and_offsets_are_acknowledged_before_the_transaction_is_committed() -> None:
+    rig = Rig()
+    batch = rig.write(ORDERS, 0, 10)
+
+    assert rig.step() == ["hold"]
+    assert rig.step() == []  # waits for the batch
+    rig.acknowledge(ORDERS, batch)
+    assert rig.step() == ["store"]
+    assert rig.step() == []  # waits for the offsets
+    rig.line.offsets_queued = False
+    assert rig.told == []
+    assert rig.step() == ["commit", "go on"]
+
+    assert rig.told == [(ORDERS, 10)]
+    assert rig.copies[ORDERS].stored == rig.copies[ORDERS].acked == 10
+    assert rig.commits.done
+
+
+def test_the_offset_is_behind_what_was_sent_and_not_behind_what_waits() -> None:
+    rig = Rig()
+    batch = rig.write(ORDERS, 0, 10)
+    rig.acknowledge(ORDERS, batch)
+    rig.copies[ORDERS].outstanding += 1  # held back
+    rig.copies[ORDERS].position = 30
+
+    rig.step()
+
+    assert rig.line.stored == {rig.copies[ORDERS]: 10}
+
+
+def test_the_offset_passes_what_was_dropped_behind_the_last_record() -> None:
+    rig = Rig()
+    batch = rig.write(ORDERS, 0, 10)
+    rig.acknowledge(ORDERS, batch)
+    rig.copies[ORDERS].position = 12  # a marker of the source's
+
+    rig.step()
+
+    assert rig.line.stored == {rig.copies[ORDERS]: 12}
+
+
+def test_a_refused_batch_voids_what_was_acknowledged_and_nothing_of_it_is_told() -> None:
+    rig = Rig()
+    good, _bad = rig.write(ORDERS, 0, 10), rig.write(REFUNDS, 0, 10)
+    rig.acknowledge(ORDERS, good)
+    error = BrokerError("a.refunds-0", 32, "INVALID_TIMESTAMP", "", retriable=False)
+    rig.commits.refused(REFUNDS, error)
+
+    assert rig.step() == []  # something is on its way
+    rig.line.on_its_way.clear()
+    assert rig.step() == ["abort", "drop", "go on"]
+
+    assert rig.told == []
+    assert rig.voided == [{rig.copies[REFUNDS]: error}]
+    assert rig.copies[ORDERS].acked == 0
+
+
+def test_offsets_that_moved_without_a_record_are_stored_now_and_then() -> None:
+    rig = Rig(flush_ms=0)
+    rig.copies[ORDERS].position = rig.copies[ORDERS].acked = 7
+
+    assert rig.step() == ["hold", "store"]
+    assert rig.line.stored == {rig.copies[ORDERS]: 7}
+
+
+def test_a_transaction_that_is_not_settled_in_time_is_given_up() -> None:
+    rig = Rig()
+    rig.write(ORDERS, 0, 10)
+    rig.step()
+    rig.line.opened = time.monotonic() - 41
+
+    rig.step()
+    rig.line.on_its_way.clear()
+
+    assert rig.step() == ["abort", "drop", "go on"]
+
+
+def test_what_is_in_quarantine_is_told_once_it_is_committed() -> None:
+    rig = Rig()
+    rig.line.send(QUARANTINE)
+    rig.acknowledge(QUARANTINE, Outgoing(memoryview(b"batch"), 1, -1, -1, size=5))
+
+    rig.step()
+    rig.line.offsets_queued = False
+    assert rig.told == []
+    rig.step()
+
+    assert rig.told == [(QUARANTINE, -1)]
+    assert rig.line.stored == {}
+
+
+def test_a_refused_quarantine_is_the_trouble_of_those_that_wait_for_it() -> None:
+    rig = Rig()
+    rig.quarantine.waiting = lambda: [rig.copies[ORDERS]]
+    rig.write(REFUNDS, 0, 10)
+    rig.line.on_its_way.clear()
+    error = BrokerError("q", 29, "TOPIC_AUTHORIZATION_FAILED", "", retriable=False)
+    rig.commits.refused(QUARANTINE, error)
+
+    rig.step()
+
+    assert rig.voided == [{rig.copies[ORDERS]: error}]

@@ -1,0 +1,210 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from heliograph.inspection.mirror_status import GroupState, PositionFrom, Service, ServiceState
+from heliograph.inspection.status_rules import (
+    WAITING,
+    ObservedGroup,
+    ObservedPartition,
+    in_words,
+    judge_group,
+    judge_partition,
+    judge_service,
+)
+from heliograph.mm2.checkpoint import Checkpoint
+from heliograph.mm2.state_records import RUNNING, STOPPED, FlowStatus, PartitionStatus
+from heliograph.model import CommittedOffset, OffsetReset, PartitionState, TopicPartition
+
+NOW = 1_000_000
+ALIVE = Service(state=ServiceState.RUNNING, detail="", seen_seconds_ago=1.0)
+GONE = Service(state=ServiceState.NOT_RUNNING, detail="", seen_seconds_ago=99.0)
+UNKNOWN = Service(state=ServiceState.UNKNOWN, detail="", seen_seconds_ago=None)
+
+
+def flow_status(state: str, at_ms: int) -> FlowStatus:
+    return FlowStatus(
+        flow="a->b",
+        source="a",
+        target="b",
+        source_id=None,
+        target_id=None,
+        policy="DefaultReplicationPolicy",
+        state=state,
+        at_ms=at_ms,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "state", "detail"),
+    [
+        (None, ServiceState.UNKNOWN, "no Heliograph state"),
+        (flow_status(RUNNING, NOW - 30_000), ServiceState.RUNNING, "seen 30 s ago"),
+        (flow_status(RUNNING, NOW - 30_001), ServiceState.NOT_RUNNING, "last seen 30 s ago"),
+        (flow_status(STOPPED, NOW - 1_000), ServiceState.NOT_RUNNING, "stopped 1.0 s ago"),
+        # its clock is ahead of ours
+        (flow_status(RUNNING, NOW + 60_000), ServiceState.RUNNING, "seen 0.0 s ago"),
+    ],
+)
+def test_a_service_is_running_if_it_said_so_lately(
+    status: FlowStatus | None, state: ServiceState, detail: str
+) -> None:
+    service = judge_service(status, NOW)
+
+    assert (service.state, service.detail) == (state, detail)
+
+
+def partition_status(position: int, state: PartitionState, error: str | None) -> PartitionStatus:
+    return PartitionStatus(
+        topic="orders",
+        partition=0,
+        flow="a->b",
+        position=position,
+        source_end=100,
+        copied_ms=NOW - 3_000,
+        state=state,
+        error=error,
+    )
+
+
+SEEN = ObservedPartition(
+    partition=TopicPartition("orders", 0),
+    remote_topic="a.orders",
+    source_start=10,
+    source_end=100,
+    target_end=80,
+    stored=70,
+    status=partition_status(90, PartitionState.RETRYING, "slow"),
+)
+
+
+def test_a_running_service_knows_the_position_best() -> None:
+    found = judge_partition(SEEN, ALIVE, OffsetReset.EARLIEST, NOW - 5_000, NOW)
+
+    assert (found.position, found.position_from) == (90, PositionFrom.HELIOGRAPH)
+    assert (found.lag_records, found.lag_seconds, found.copied_seconds_ago) == (10, 5.0, 3.0)
+    assert (found.state, found.error, found.failed) == ("RETRYING", "slow", False)
+
+
+def test_what_a_service_said_before_it_went_is_no_position() -> None:
+    found = judge_partition(SEEN, GONE, OffsetReset.EARLIEST, None, NOW)
+
+    assert (found.position, found.position_from) == (70, PositionFrom.CONNECT)
+    assert (found.lag_records, found.lag_seconds, found.state) == (30, None, "NOT RUNNING")
+
+
+def test_without_any_state_the_offsets_still_tell_the_lag() -> None:
+    seen = replace(SEEN, status=None)
+
+    found = judge_partition(seen, UNKNOWN, OffsetReset.EARLIEST, NOW - 1, NOW)
+
+    assert (found.position, found.lag_records, found.state) == (70, 30, "UNKNOWN")
+    assert found.copied_seconds_ago is None
+
+
+def test_a_partition_that_nobody_mirrored_lags_by_what_it_holds() -> None:
+    seen = replace(SEEN, stored=None, status=None)
+
+    earliest = judge_partition(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
+    latest = judge_partition(seen, ALIVE, OffsetReset.LATEST, None, NOW)
+
+    assert (earliest.position_from, earliest.lag_records) == (PositionFrom.RESET, 90)
+    assert (latest.position, latest.lag_records, latest.lag_seconds) == (None, None, None)
+    assert earliest.state == WAITING
+
+
+@pytest.mark.parametrize(
+    ("stored", "lag"),
+    [
+        (100, 0),
+        (120, 0),  # the source was truncated
+        (3, 90),  # retention took the rest
+    ],
+)
+def test_lag_counts_what_can_still_be_mirrored(stored: int, lag: int) -> None:
+    seen = replace(SEEN, stored=stored)
+
+    found = judge_partition(seen, GONE, OffsetReset.EARLIEST, None, NOW)
+
+    assert found.lag_records == lag
+    assert found.lag_seconds == (0.0 if lag == 0 else None)
+
+
+def test_a_side_that_is_not_known_makes_no_lag_of_zero() -> None:
+    found = judge_partition(replace(SEEN, source_end=None), ALIVE, OffsetReset.EARLIEST, None, NOW)
+
+    assert (found.lag_records, found.lag_seconds) == (None, None)
+
+
+GROUP = ObservedGroup(
+    group="billing",
+    partition=TopicPartition("orders", 0),
+    remote=TopicPartition("a.orders", 0),
+    source=CommittedOffset(60),
+    source_end=100,
+    checkpoint=Checkpoint("billing", "a.orders", 0, 60, 50),
+    target=CommittedOffset(40),
+    target_end=80,
+    left_alone=None,
+    untranslated=None,
+)
+
+
+def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
+    found = judge_group(GROUP, synced=True)
+
+    assert (found.source_offset, found.source_lag) == (60, 40)
+    assert (found.checkpointed, found.translated) == (60, 50)
+    assert (found.target_offset, found.target_lag) == (40, 40)
+
+
+@pytest.mark.parametrize(
+    ("seen", "synced", "state", "why"),
+    [
+        (replace(GROUP, target=CommittedOffset(50)), True, GroupState.SYNCED, None),
+        (GROUP, True, GroupState.DUE, "to be committed on the target"),
+        (replace(GROUP, target=None), True, GroupState.DUE, "to be committed on the target"),
+        (
+            replace(GROUP, target_end=45),
+            True,
+            GroupState.DUE,
+            "50 is past the target's log end 45",
+        ),
+        (replace(GROUP, target_end=None), True, GroupState.DUE, "the target has no such partition"),
+        (GROUP, False, GroupState.TRANSLATED, "sync.group.offsets.enabled is false"),
+        (
+            replace(GROUP, left_alone="in use on the target (Stable)"),
+            True,
+            GroupState.LEFT_ALONE,
+            "in use on the target (Stable)",
+        ),
+        (
+            replace(GROUP, checkpoint=None, untranslated="nothing is known to be mirrored"),
+            True,
+            GroupState.NOT_TRANSLATED,
+            "nothing is known to be mirrored",
+        ),
+        (
+            replace(GROUP, checkpoint=None),
+            True,
+            GroupState.NOT_TRANSLATED,
+            "its checkpoint is due",
+        ),
+    ],
+)
+def test_a_group_that_is_not_synced_says_why(
+    seen: ObservedGroup, synced: bool, state: GroupState, why: str | None
+) -> None:
+    found = judge_group(seen, synced=synced)
+
+    assert (found.state, found.why) == (state, why)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.25, "0.2 s"), (30, "30 s"), (119, "119 s"), (300, "5 min"), (7200, "2 h"), (3e5, "3 d")],
+)
+def test_times_are_as_coarse_as_people_need_them(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words

@@ -1,0 +1,270 @@
+"""Exact translation against a model that knows every record of both logs."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heliograph.mm2.offset_map import LOST, MAX_STRETCHES, Stretch, Stretches
+from heliograph.mm2.offset_map_builder import Landing
+
+
+def translated(stretches: Stretches, *offsets: int) -> list[int | None]:
+    return [stretches.translate(offset) for offset in offsets]
+
+
+def test_an_offset_inside_a_stretch_is_that_records_own() -> None:
+    stretches = Stretches([Stretch(10, 100, 5)])
+
+    assert translated(stretches, 9, 10, 14, 15, 16) == [None, 100, 104, 105, None]
+
+
+def test_a_run_that_goes_on_makes_one_stretch() -> None:
+    stretches = Stretches([Stretch(0, 7, 100), Stretch(100, 107, 50), Stretch(150, 157, 1)])
+
+    assert list(stretches) == [Stretch(0, 7, 151)]
+
+
+def test_a_hole_translates_to_the_next_record() -> None:
+    """Transaction markers, aborted and compacted records have upstream offsets and no record."""
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(13, 10, 5)])
+
+    assert translated(stretches, 9, 10, 12, 13) == [9, 10, 10, 10]
+
+
+def test_nothing_is_said_about_offsets_whose_history_is_missing() -> None:
+    """Records of 10 to 12 may stand at 10 to 14: a group must not be put behind them."""
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(13, 15, 5)])
+
+    assert translated(stretches, 9, 10, 12, 13) == [9, None, None, 15]
+
+
+def test_a_lost_stretch_is_not_translated() -> None:
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(10, LOST, 5), Stretch(17, 15, 5)])
+
+    assert translated(stretches, 9, 10, 14, 15, 16, 17) == [9, None, None, None, None, 15]
+
+
+def test_a_rewind_forgets_all_from_there_on() -> None:
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10)])
+
+    stretches.append(Stretch(5, 20, 3))
+
+    assert list(stretches) == [Stretch(0, 0, 5), Stretch(5, 20, 3)]
+
+
+def test_a_target_created_anew_forgets_all() -> None:
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10), Stretch(22, LOST, 3)])
+
+    stretches.append(Stretch(25, 0, 3))
+
+    assert list(stretches) == [Stretch(25, 0, 3)]
+
+
+def test_a_truncated_target_forgets_what_stood_there() -> None:
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10)])
+
+    stretches.append(Stretch(22, 15, 3))
+
+    assert list(stretches) == [Stretch(0, 0, 10), Stretch(12, 10, 5), Stretch(22, 15, 3)]
+    assert translated(stretches, 16, 17, 21) == [14, 15, 15]
+
+
+def test_what_lies_below_the_log_start_is_forgotten() -> None:
+    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10), Stretch(30, 20, 10)])
+
+    stretches.prune(5)
+    assert len(stretches) == 3
+    stretches.prune(10)
+    assert next(iter(stretches)) == Stretch(12, 10, 10)
+    stretches.prune(21)
+    assert translated(stretches, 21, 22) == [19, 20]
+    stretches.prune(1000)
+    assert list(stretches) == []
+
+
+def test_there_is_an_end_to_how_many_are_kept() -> None:
+    stretches = Stretches(Stretch(2 * n, n, 1) for n in range(2 * MAX_STRETCHES))
+
+    assert MAX_STRETCHES - 1000 <= len(stretches) <= MAX_STRETCHES
+    assert stretches.translate(0) is None
+    assert stretches.translate(4 * MAX_STRETCHES - 2) == 2 * MAX_STRETCHES - 1
+
+
+def test_a_landing_of_dense_batches_is_one_stretch() -> None:
+    landing = Landing(100)
+    landing.land(100, 7, 50)
+    landing.land(150, 57, 50)
+
+    assert landing.fresh(200) == [Stretch(100, 7, 100)]
+    assert landing.fresh(200) == []
+
+    landing.land(200, 107, 1)
+    assert landing.fresh(201) == [Stretch(200, 107, 1)]
+
+
+def test_a_landing_knows_that_nothing_stood_before_its_first_and_behind_its_last_record() -> None:
+    landing = Landing(100)
+    landing.land(103, 7, 5)
+
+    assert landing.fresh(110) == [Stretch(100, 7, 0), Stretch(103, 7, 5), Stretch(110, 12, 0)]
+    assert landing.fresh(110) == []
+    assert landing.fresh(112) == [Stretch(112, 12, 0)]
+
+
+def test_a_landing_tells_what_is_lost_and_goes_on() -> None:
+    """MirrorSourceTaskTest.testCommitRecordWithNullMetadata"""
+    landing = Landing(0)
+    landing.land(0, 0, 5)
+    landing.lose(5, 3)
+    landing.land(9, 9, 2)
+
+    assert landing.fresh(11) == [
+        Stretch(0, 0, 5), Stretch(5, LOST, 3), Stretch(8, 9, 0), Stretch(9, 9, 2),
+    ]  # fmt: skip
+
+
+# ── laws ─────────────────────────────────────────────────────────────────────────────────────
+
+
+class Model:
+    """Both logs, record by record, and a mirror whose tasks start, crash, rewind and restart."""
+
+    def __init__(self, source: list[bool]) -> None:
+        self.source = source  # whether there is a record at each upstream offset
+        self.target: list[
+            int | None
+        ] = []  # the upstream offset of each record; None: a foreign one
+        self.known = Stretches()
+        self.stored = 0
+        self.start_session(0)
+
+    def start_session(self, position: int) -> None:
+        self.start = self.position = position
+        self.landing = Landing(position)
+        self.certain = True
+        self.landed = False
+
+    def copy(self, number: int, *, known: bool = True) -> None:
+        """The next `number` upstream offsets, in one batch."""
+        end = min(self.position + number, len(self.source))
+        for upstream in range(self.position, end):
+            if self.source[upstream]:
+                if known:
+                    self.landing.land(upstream, len(self.target), 1)
+                    self.landed = True
+                else:
+                    self.landing.lose(upstream, 1)
+                    self.certain = False
+                self.target.append(upstream)
+        self.position = end
+
+    def report(self) -> None:
+        for stretch in self.landing.fresh(self.position):
+            self.known.append(stretch)
+            self.known.append(stretch)  # the end of an epoch tells everything twice
+
+    def act(self, kind: str, number: int) -> None:
+        if kind == "copy":
+            self.copy(number)
+        elif kind == "lose":
+            self.copy(number, known=False)
+        elif kind == "foreign":
+            self.target += [None] * number
+        elif kind == "report":
+            self.report()
+        elif kind == "store":
+            self.report()
+            self.stored = self.position
+        elif kind == "store without note":
+            self.stored = self.position
+        elif kind == "crash":
+            self.start_session(self.stored)
+        elif kind == "rewind":
+            self.start_session(max(self.position - number, 0))
+
+    def first(self, asked: int) -> int | None:
+        return next((u for u in range(asked, len(self.source)) if self.source[u]), None)
+
+    def check(self) -> None:
+        """Who reads on at the answer misses nothing and, foreign and repeated records apart, meets the
+        first record at or after the offset asked for."""
+        for asked in range(len(self.source) + 2):
+            answer = self.known.translate(asked)
+            if answer is not None:
+                assert answer <= len(self.target), f"past the log end: {asked} to {answer}"
+                met = next((u for u in self.target[answer:] if u is not None and u >= asked), None)
+                first = self.first(asked)
+                assert met == first or (met is None and first is not None), (asked, answer)
+                assert met is not None or first is None or first >= self.position, (asked, answer)
+
+
+ACTS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            [
+                *("copy", "copy", "copy", "lose", "foreign", "report", "store"),
+                *("store without note", "crash", "rewind"),
+            ]
+        ),
+        st.integers(1, 6),
+    ),
+    max_size=25,
+)
+
+
+@settings(max_examples=500)
+@given(st.lists(st.booleans(), min_size=1, max_size=40), ACTS)
+def test_a_translation_is_the_first_mirrored_record_at_or_after_or_unknown(
+    source: list[bool], acts: list[tuple[str, int]]
+) -> None:
+    model = Model(source)
+    for act in acts:
+        model.act(*act)
+        model.check()
+
+
+@settings(max_examples=300)
+@given(st.lists(st.booleans(), min_size=1, max_size=40), ACTS)
+def test_after_a_report_all_that_its_session_mirrored_is_translated_exactly(
+    source: list[bool], acts: list[tuple[str, int]]
+) -> None:
+    model = Model(source)
+    for kind, number in acts:
+        model.act(kind, number)
+        if kind not in ("report", "store") or not model.certain or not model.landed:
+            continue
+        newest = {u: downstream for downstream, u in enumerate(model.target) if u is not None}
+        for upstream in range(model.start, model.position + 1):
+            first = model.first(upstream)
+            mirrored = first is not None and first < model.position
+            expected = newest[first] if mirrored else max(newest.values()) + 1
+            assert model.known.translate(upstream) == expected, (upstream, list(model.known))
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=40), ACTS)
+def test_stretches_ascend_on_both_sides(source: list[bool], acts: list[tuple[str, int]]) -> None:
+    model = Model(source)
+    for act in acts:
+        model.act(*act)
+        upstream = [s.upstream for s in model.known]
+        downstream = [s.downstream for s in model.known if s.downstream != LOST]
+        assert upstream == sorted(upstream)
+        assert downstream == sorted(downstream)
+        assert all(
+            a.end <= b.upstream for a, b in zip(model.known, list(model.known)[1:], strict=False)
+        )
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), max_size=30))
+def test_a_stretch_bit_by_bit_is_the_same_as_at_once(runs: list[tuple[int, int, int]]) -> None:
+    whole, bits = Stretches(), Stretches()
+    upstream = downstream = 0
+    for hole, foreign, count in runs:
+        upstream, downstream = upstream + hole, downstream + foreign
+        whole.append(Stretch(upstream, downstream, count))
+        for n in range(count):
+            bits.append(Stretch(upstream + n, downstream + n, 1))
+        upstream, downstream = upstream + count, downstream + count
+
+    assert list(whole) == list(bits)

@@ -1,0 +1,55 @@
+"""What a flow makes of what it reads; no broker is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.mm2.state_records import TrailRecord
+from heliograph.model import ClusterConfig, ProducerIdentity, TopicPartition, Trail
+from heliograph.runtime import observed_flow as module
+from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.observed_flow import ObservedFlow
+from support.configurations.mm2_files import BASE, Reader
+
+TP = TopicPartition("orders", 0)
+
+
+def trail(*stored: int) -> dict[TopicPartition, TrailRecord]:
+    its = Trail(90, 70, 70, ProducerIdentity(7, 0), stored)
+    return {TP: TrailRecord(topic_partition=TP, remote_topic="us.orders", trail=its)}
+
+
+@pytest.fixture
+def flow(tmp_path: Path) -> ObservedFlow:
+    client = ClusterClient(ClusterConfig(alias="us", bootstrap_servers=()), client_id="test")
+    return ObservedFlow(Reader(tmp_path)(BASE).flows[0], client, client, LoopGuard((), 0))
+
+
+@pytest.mark.parametrize(
+    ("stored", "trails", "start"),
+    [
+        ([50], [trail(50)], 90),
+        ([50, 80], [trail(80), trail(80)], 90),  # a predecessor has stored 80 in between
+        ([50, 60, 80], [trail(55), trail(80), trail(80)], 90),  # and is quick
+        ([50, 50], [trail(80), trail(80)], 50),  # somebody else's
+        ([50, 51, 52, 53, 54], [trail(80)] * 5, 54),  # who does not stop
+    ],
+)
+def test_offsets_and_trails_that_do_not_fit_are_read_until_nothing_is_new(
+    flow: ObservedFlow,
+    monkeypatch: pytest.MonkeyPatch,
+    stored: list[int],
+    trails: list[dict[TopicPartition, TrailRecord]],
+    start: int,
+) -> None:
+    monkeypatch.setattr(module, "stored_positions", lambda *_: {TP: stored.pop(0)})
+    monkeypatch.setattr(module, "read_trails", lambda *_: trails.pop(0))
+
+    found = flow._read_resumptions()[1]
+
+    assert found[TP].start == start
+    assert not stored
+    assert not trails

@@ -1,0 +1,69 @@
+"""The document describes the API, and no request that it allows or forbids breaks the worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+import yaml
+from hypothesis import HealthCheck, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from heliograph.web.app import new_app
+from heliograph.web.endpoints.openapi import document
+from support.rest.asking import HEARTBEAT, Asking
+
+FILE = Path(__file__).parents[4] / "docs" / "openapi.yaml"
+
+
+def api() -> Any:
+    """A worker with a connector or two."""
+    asking = Asking()
+    for name in ("c", "A->B.MirrorHeartbeatConnector"):
+        asking.ask("POST", "/connectors", {"name": name, "config": HEARTBEAT})
+    return new_app(asking.api, asking.config)
+
+
+def config() -> SchemathesisConfig:
+    generation = GenerationConfig(modes=[GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+    return SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(generation=generation)))
+
+
+schema = schemathesis.openapi.from_asgi("/openapi.json", api(), config=config())
+
+
+@schema.parametrize()
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def test_no_request_breaks_the_worker(case: schemathesis.Case) -> None:
+    case.call_and_validate(
+        checks=[not_a_server_error, response_schema_conformance, status_code_conformance]
+    )
+
+
+def test_the_file_is_the_document() -> None:
+    assert yaml.safe_load(FILE.read_text()) == document()
+
+
+def test_every_route_is_described() -> None:
+    described = {
+        (method.upper(), path)
+        for path, methods in document()["paths"].items()
+        for method in methods
+    }
+    served = {
+        (method, resource.pattern.pattern)
+        for resource in Asking().api._router._resources
+        for method in resource.methods
+    }
+
+    assert len(described) == len(served) - 3  # the document itself, and what only workers say
+
+
+@pytest.mark.parametrize("name", ["Connector", "Status", "Validation", "Error"])
+def test_schemas_are_closed(name: str) -> None:
+    assert document()["components"]["schemas"][name]["additionalProperties"] is False

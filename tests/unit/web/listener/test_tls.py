@@ -1,0 +1,123 @@
+"""The API by https: a listener's own certificate, certificates of clients, and the way to the leader."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from heliograph.config.connectors.rest import read_rest_config
+from heliograph.connect.herder import ConnectorInfo, NotLeader
+from heliograph.connect.logger_levels import Levels
+from heliograph.errors import BadKeyMaterial
+from heliograph.web.listener.server import RestServer
+from support.brokers.certificates import Authority, Identity
+from support.rest.memory_herder import MemoryHerder
+
+AUTHORITY = Authority("rest authority")
+WORKER = AUTHORITY.issue("worker", ["localhost"])
+HTTPS = "listeners.https.ssl"
+
+
+def keystore(identity: Identity) -> dict[str, str]:
+    return {
+        f"{HTTPS}.keystore.type": "PEM",
+        f"{HTTPS}.keystore.key": identity.key(),
+        f"{HTTPS}.keystore.certificate.chain": identity.pem,
+        f"{HTTPS}.truststore.type": "PEM",
+        f"{HTTPS}.truststore.certificates": AUTHORITY.identity.pem,
+    }
+
+
+@contextmanager
+def serving(settings: Mapping[str, str], herder: MemoryHerder | None = None) -> Iterator[int]:
+    levels = Levels(lambda: 0)
+    config = read_rest_config({"listeners": "https://localhost:0", **settings}, {})
+    server = RestServer(config, herder or MemoryHerder(), levels, levels.set)
+    server.start()
+    try:
+        yield server.port
+    finally:
+        server.stop()
+
+
+def get(port: int, context: ssl.SSLContext) -> int:
+    connection = http.client.HTTPSConnection("localhost", port, timeout=10, context=context)
+    try:
+        connection.request("GET", "/connectors")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def trusting(authority: Authority) -> ssl.SSLContext:
+    return ssl.create_default_context(cadata=authority.identity.pem)
+
+
+def test_clients_that_trust_its_authority_are_answered() -> None:
+    with serving(keystore(WORKER)) as port:
+        assert get(port, trusting(AUTHORITY)) == 200
+        with pytest.raises(ssl.SSLCertVerificationError):
+            get(port, trusting(Authority("another")))
+
+
+def test_a_client_must_show_a_certificate_if_one_is_required(tmp_path: Path) -> None:
+    settings = {**keystore(WORKER), f"{HTTPS}.client.auth": "required"}
+    known = trusting(AUTHORITY)
+    client = AUTHORITY.issue("client")
+    file = tmp_path / "client.pem"
+    file.write_text(client.key() + client.pem)
+    known.load_cert_chain(file)
+
+    with serving(settings) as port:
+        assert get(port, known) == 200
+        with pytest.raises((ssl.SSLError, ConnectionError, http.client.HTTPException)):
+            get(port, trusting(AUTHORITY))
+
+
+def test_a_key_that_is_not_its_certificates_is_named_with_its_setting() -> None:
+    other = AUTHORITY.issue("other")
+    settings = {**keystore(WORKER), f"{HTTPS}.keystore.key": other.key()}
+
+    with (
+        pytest.raises(BadKeyMaterial, match=r"keystore.*is not that of its certificate"),
+        serving(settings),
+    ):
+        pass
+
+
+class Follower(MemoryHerder):
+    def __init__(self, leader_url: str) -> None:
+        super().__init__()
+        self._leader_url = leader_url
+
+    def put(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        initial_state: str | None,
+        allow_replace: bool,
+    ) -> tuple[bool, ConnectorInfo]:
+        raise NotLeader(self._leader_url)
+
+
+def test_a_leader_is_reached_by_https_as_well() -> None:
+    leader = MemoryHerder()
+    with serving(keystore(WORKER), leader) as port:
+        follower = Follower(f"https://localhost:{port}/")
+        with serving(keystore(WORKER), follower) as other:
+            connection = http.client.HTTPSConnection(
+                "localhost", other, timeout=10, context=trusting(AUTHORITY)
+            )
+            body = '{"connector.class": "MirrorHeartbeatConnector", "source.cluster.alias": "A"}'
+            connection.request("PUT", "/connectors/c/config", body)
+            status = connection.getresponse().status
+            connection.close()
+
+    assert status == 201
+    assert leader.connectors() == ["c"]
