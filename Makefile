@@ -1,12 +1,12 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos conformance fuzz kerberos lint lock clean
+.PHONY: help demo test bench chaos conformance fuzz fuzz-allowlist simulate kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(READY) ## Two real Kafka clusters and a mirror between them (ONCE=1: mirror a known set, compare, exit)
 	$(BIN)/heliograph demo $(if $(ONCE),--once)
@@ -20,6 +20,13 @@ bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=-
 
 fuzz: $(READY) ## Search for input that breaks a parser, ten minutes of new examples (SECONDS=60 for one)
 	@sh scripts/fuzz.sh $(BIN)/pytest $(or $(SECONDS),600)
+
+fuzz-allowlist: $(READY) ## The allow-list of REST against the real parsers, 200,000 cases (CASES=…, SEED=…)
+	ALLOWLIST_CASES=$(or $(CASES),200000) ALLOWLIST_SEED=$(or $(SEED),1) nice -n 19 $(BIN)/pytest -n0 -q \
+		-o timeout=0 tests/unit/fuzz/config/security/test_rest_allowlist.py
+
+simulate: $(READY) ## The copy loop under simulated faults, every scenario (SEEDS=FIRST-LAST, ARGS=scenarios)
+	PYTHONPATH=tests $(BIN)/python -m simulation $(or $(SEEDS),0-99) $(ARGS)
 
 chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (ARGS=--quick to try it)
 	$(BIN)/python -m chaos $(ARGS)
@@ -40,6 +47,12 @@ lock: ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--group dev pyproject.toml --output-file requirements.lock
+
+audit: $(READY) ## Known vulnerabilities of what requirements.lock names (ARGS=--strict: fail if none can be looked up)
+	$(BIN)/python scripts/audit.py $(ARGS)
+
+sbom: $(READY) ## sbom.json: all that requirements.lock names, as CycloneDX
+	$(BIN)/python scripts/sbom.py > sbom.json
 
 clean: ## Remove the environment; the per-user cache stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache

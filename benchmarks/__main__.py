@@ -15,12 +15,12 @@ from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
 from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
 from benchmarks.picture import draw
-from benchmarks.report import own_table, table, targets
+from benchmarks.report import own_table, table, targets, versions
 from benchmarks.results import Results
 from benchmarks.resume import measure_resume
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
-from benchmarks.systems import Assignment, System
+from benchmarks.systems import EARLIER, Assignment, System
 from heliograph.errors import HeliographError
 
 _ROOT = Path(__file__).parent
@@ -28,6 +28,7 @@ _OUT = _ROOT / "results" / "latest.json"
 _PICTURE = _ROOT.parent / "docs" / "images" / "benchmark.png"
 # Not the results that are kept with the code.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
+_BEFORE_OUT = _ROOT / "results" / "before.json"
 _SYSTEMS = ("mm2", "mm2-tuned", "raw-copy", "heliograph", "heliograph-eos")
 #: Of shapes for which a tuned MM2, or a copy loop that does nothing else, would show nothing new.
 _LIVE_SYSTEMS = (System.HELIOGRAPH, System.MM2)
@@ -45,6 +46,7 @@ class Plan:
     latency_seconds: float
     pace: Pace
     processes: int
+    before: Path | None
     out: Path
     merge: bool
     picture: Path
@@ -129,6 +131,7 @@ class Bench:
             folder=_ROOT / "work" / self._series / f"r{self._count}-{shape.name}-{system}",
             epoch_seconds=None if shape.rate is None else max(5, int(seconds * _EPOCH_SHARE)),
             processes=self._plan.processes,
+            python=self._plan.before if system in EARLIER.values() else None,
         )
         try:
             if loaded is None:
@@ -168,6 +171,12 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
         default=1,
         help="of raw-copy; heliograph has one task for two cores",
     )
+    add(
+        "--before",
+        type=Path,
+        metavar="CHECKOUT",
+        help="of another version, with its .venv: measured beside this one, round by round, and nothing else",
+    )
     add("--quick", action="store_true", help="a tenth of it, one round, 30 s of latency")
     add("--out", type=Path, help=f"default: {_OUT}; with --quick {_QUICK_OUT}")
     add("--merge", action="store_true", help="keep rows of --out that are not measured again")
@@ -179,7 +188,14 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
     except (KeyError, ValueError) as e:
         parser.error(f"unknown shape or system: {e}")
     quick = options.quick
-    out = options.out or (_QUICK_OUT if quick else _OUT)
+    before = options.before and options.before / ".venv" / "bin" / "python"
+    if before is not None:
+        if not before.exists():
+            parser.error(
+                f"--before: expected an environment, found no {before}; run make .venv/.ready there"
+            )
+        systems = [each for pair in EARLIER.items() if pair[0] in systems for each in pair]
+    out = options.out or (_QUICK_OUT if quick else _BEFORE_OUT if before else _OUT)
     return Plan(
         shapes=[shape.quick() for shape in shapes] if quick else shapes,
         systems=systems,
@@ -187,9 +203,10 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
         latency_seconds=_QUICK_LATENCY_SECONDS if quick else options.latency_seconds,
         pace=QUICK if quick else Pace(),
         processes=options.processes,
+        before=before,
         out=out,
         merge=options.merge,
-        picture=options.picture or (out.with_suffix(".png") if quick else _PICTURE),
+        picture=options.picture or (_PICTURE if out == _OUT else out.with_suffix(".png")),
     )
 
 
@@ -206,9 +223,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"interrupted; what was measured is in {plan.out}", file=sys.stderr)
         return 130
     rows = results.rows()
-    parts = [table(rows), own_table(rows), targets(rows)]
+    parts = [table(rows), own_table(rows), versions(rows) if plan.before else targets(rows)]
     print("\n" + "\n\n".join(filter(None, parts)) + "\n")
-    if draw(rows, plan.picture):
+    if plan.before is None and draw(rows, plan.picture):
         print(f"picture: {plan.picture}")
     print(f"results: {plan.out}")
     return 0 if rows else 1

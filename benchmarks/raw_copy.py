@@ -19,7 +19,7 @@ from heliograph.client.admin.topics import LATEST, NewTopic, create_topics, list
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
-from heliograph.copy.loop import Link
+from heliograph.copy.loop import CopyLoop
 from heliograph.model import Lease, PartitionState, TopicPartition
 
 _CLIENT_ID = "raw-copy"
@@ -30,7 +30,9 @@ def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> Non
     logging.basicConfig(level=logging.INFO)
     source, target = _clients(mirror, flow)
     _, looker = _clients(mirror, flow)
-    link = Link(flow, leases, source=source, target=target, looker=looker, stopped=lambda: False)
+    link = CopyLoop(
+        flow, leases, source=source, target=target, looker=looker, stopped=lambda: False
+    )
     link.run()
     for client in (source, target, looker):
         client.close()

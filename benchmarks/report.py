@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.results import FIGURES, OWN_FIGURES, Row, is_late
-from benchmarks.systems import System
+from benchmarks.systems import EARLIER, System
 from benchmarks.targets import verdicts
 
 _RATIOS = ("records_per_s", "cpu_s_per_gb")
@@ -49,6 +49,17 @@ def own_table(rows: Sequence[Row]) -> str:
     return _aligned(lines)
 
 
+def versions(rows: Sequence[Row]) -> str:
+    """This version by the one before, of medians over the rounds."""
+    found = {(row["shape"], row["system"]): row for row in rows}
+    lines = [["shape", "system", *(f"{figure} : before" for figure in _RATIOS)]]
+    for (shape, system), row in found.items():
+        if system in EARLIER:
+            rival = found.get((shape, EARLIER[System(system)]))
+            lines.append([shape, system, *(_ratio(row, rival, each, 3) for each in _RATIOS)])
+    return _aligned(lines)
+
+
 def targets(rows: Sequence[Row]) -> str:
     lines = [
         [each.shape, each.text, f"{each.ratio:.3g}", "met" if each.met else "MISSED"]
@@ -65,10 +76,10 @@ def _found(row: Row | None, figure: str) -> str:
     return ("> " if is_late(row, figure) else "") + _number(row.get(figure))
 
 
-def _ratio(row: Row | None, rival: Row | None, figure: str) -> str:
+def _ratio(row: Row | None, rival: Row | None, figure: str, digits: int = 2) -> str:
     if row is None or rival is None or row.get(figure) is None or not rival.get(figure):
         return ""
-    return f"{row[figure] / rival[figure]:.2f}x"
+    return f"{row[figure] / rival[figure]:.{digits}f}x"
 
 
 def _number(value: float | None) -> str:

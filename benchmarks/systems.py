@@ -16,12 +16,21 @@ from heliograph.embedded.tools import mirror_maker_command
 class System(StrEnum):
     HELIOGRAPH = "heliograph"
     HELIOGRAPH_EOS = "heliograph-eos"
+    BEFORE = "heliograph-before"  # another checkout (--before)
+    BEFORE_EOS = "heliograph-eos-before"
     MM2 = "mm2"
     MM2_TUNED = "mm2-tuned"
     RAW_COPY = "raw-copy"
+    BEFORE_RAW_COPY = "raw-copy-before"
 
 
-_HELIOGRAPHS = (System.HELIOGRAPH, System.HELIOGRAPH_EOS)
+#: This checkout's, and the same system of another one.
+EARLIER = {
+    System.HELIOGRAPH: System.BEFORE,
+    System.HELIOGRAPH_EOS: System.BEFORE_EOS,
+    System.RAW_COPY: System.BEFORE_RAW_COPY,
+}
+_TRANSACTIONAL = (System.HELIOGRAPH_EOS, System.BEFORE_EOS)
 # As connect-mirror-maker.sh has it: a heap that may grow from 256 MB to 2 GB (the last -Xms counts).
 _MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
 
@@ -55,6 +64,7 @@ class Assignment:
     folder: Path
     epoch_seconds: int | None = None
     processes: int = 1
+    python: Path | None = None  # of the checkout that is measured, if it is not this one
     settings: Mapping[str, str] = field(default_factory=dict)  # besides those that all runs have
 
     @property
@@ -72,12 +82,21 @@ class Assignment:
     @property
     def transactional(self) -> bool:
         """Whether what it writes counts when it is committed."""
-        return self.system is System.HELIOGRAPH_EOS
+        return self.system in _TRANSACTIONAL
 
     @property
     def output(self) -> Path:
         """What the process writes; MM2's log is in mm2.log beside it."""
         return self.folder / "output.log"
+
+    @property
+    def _checkout(self) -> Path:
+        """Whose `.venv/bin/python` runs, or else this one."""
+        return Path(__file__).parents[1] if self.python is None else self.python.parents[2]
+
+    @property
+    def _is_heliograph(self) -> bool:
+        return self.system in (System.HELIOGRAPH, System.BEFORE, *_TRANSACTIONAL)
 
     def properties(self) -> dict[str, str]:
         source, target = self.source_alias, self.target_alias
@@ -93,9 +112,9 @@ class Assignment:
         }
         if self.system is System.MM2_TUNED:
             properties |= _tuning(source, target)
-        if self.system is System.HELIOGRAPH_EOS:
+        if self.transactional:
             properties |= _exactly_once(source, target)
-        if self.system in _HELIOGRAPHS and self.epoch_seconds is not None:
+        if self._is_heliograph and self.epoch_seconds is not None:
             properties["epoch.seconds"] = str(self.epoch_seconds)
         return properties
 
@@ -104,11 +123,12 @@ class Assignment:
         self.folder.mkdir(parents=True, exist_ok=True)
         file = self.folder / "mm2.properties"
         file.write_text(render_properties(self.properties()))
-        if self.system in _HELIOGRAPHS:
-            return [sys.executable, "-m", "heliograph", "run", str(file)]
-        if self.system is System.RAW_COPY:
-            script = Path(__file__).with_name("raw_copy.py")
-            return [sys.executable, str(script), str(file), "--processes", str(self.processes)]
+        python = sys.executable if self.python is None else str(self.python)
+        if self._is_heliograph:
+            return [python, "-m", "heliograph", "run", str(file)]
+        if self.system in (System.RAW_COPY, System.BEFORE_RAW_COPY):
+            script = self._checkout / "benchmarks" / "raw_copy.py"
+            return [python, str(script), str(file), "--processes", str(self.processes)]
         log = self.folder / "mm2.log"
         return mirror_maker_command(file, log=log, heap="2G", jvm_args=_MM2_JVM)
 

@@ -15,6 +15,8 @@ _LATENCY = tuple(shape.name for shape in SHAPES if shape.rate is not None)
 #: Everything that is a time, and memory; how the resident set changed is for a person to judge.
 _MANY_TARGETS = tuple(each for each in MANY_FIGURES if each not in ("copied_rss_mb", "end_rss_mb"))
 _EPOCH_CHANGES = 2
+#: After SIGTERM, whatever it copies.
+_STOP_SECONDS = 5.0
 _RESUME_BOUNDS = {"resume_s_per_100": 1.0, "surplus_records": 0.0}
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
@@ -90,6 +92,9 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
     for shape in RESUME:
         if row := found.get((shape, System.HELIOGRAPH)):
             yield from _resuming(row)
+    for shape in _HEADLINE:
+        if row := found.get((shape, System.HELIOGRAPH)):
+            yield from _stopping(row)
     for shape in _LATENCY:
         row = found.get((shape, System.HELIOGRAPH))
         changes = [each.get("epoch_changes") for each in row["rounds"]] if row else []
@@ -106,6 +111,14 @@ def _resuming(row: Row) -> Iterator[Verdict]:
             yield Verdict(
                 shape=row["shape"], text=text, ratio=row[figure], met=row[figure] <= bound
             )
+
+
+def _stopping(row: Row) -> Iterator[Verdict]:
+    stops = [each["stop_s"] for each in row["rounds"] if each.get("stop_s") is not None]
+    if stops:
+        text = f"stop_s <= {_STOP_SECONDS:g}"
+        longest = max(stops)
+        yield Verdict(shape=row["shape"], text=text, ratio=longest, met=longest <= _STOP_SECONDS)
 
 
 def _words(target: Target) -> str:

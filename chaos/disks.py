@@ -10,7 +10,7 @@ from pathlib import Path
 from chaos.errors import ChaosError
 
 #: Takes the records of a long run.
-USUAL_SIZE = "1g"
+_SIZE = "1g"
 _FILLER = "filler"
 _PAGE_BYTES = 4096
 
@@ -18,8 +18,7 @@ _PAGE_BYTES = 4096
 class SmallDisks:
     """One per node, mounted where an embedded cluster in `folder` keeps that node's data."""
 
-    def __init__(self, folder: Path, nodes: int, size: str = USUAL_SIZE) -> None:
-        self._size = size
+    def __init__(self, folder: Path, nodes: int) -> None:
         self._mounts = {node: folder / f"node-{node}" / "data" for node in range(1, nodes + 1)}
         self._mounted: list[Path] = []
 
@@ -27,7 +26,7 @@ class SmallDisks:
         """ChaosError where this is not allowed: mounting takes root."""
         for path in self._mounts.values():
             path.mkdir(parents=True)
-            command = ["mount", "-t", "tmpfs", "-o", f"size={self._size}", "tmpfs", str(path)]
+            command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(path)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise ChaosError(

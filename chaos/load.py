@@ -20,6 +20,8 @@ class Topic:
     partitions: int
     rate: float  # records a second
     transactional: bool
+    #: Acknowledged by all replicas. Else by the leader alone: a log that an unclean election may shorten.
+    durable: bool = True
 
 
 class Load:
@@ -41,6 +43,7 @@ class Load:
                             "partitions": topic.partitions,
                             "rate": topic.rate,
                             "transactional": topic.transactional,
+                            "durable": topic.durable,
                         }
                         for topic in topics
                     ],

@@ -1,27 +1,40 @@
-"""What stands on both sides, read whole by an independent client, and compared.
+"""Compares what stands on both sides, partition by partition.
 
-Per partition: nothing missing, nothing twice, the same order, the same key, value, headers and timestamp.
+Nothing missing, nothing twice, the same order, the same key, value, headers and timestamp. What a fault may
+cost beyond that is `Allowed`: it is counted in columns of its own.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+STRANGER = -1
+_SEQUENCE_BITS = 48
 
-from benchmarks.brokers import QUIET
-from chaos.errors import ChaosError
-from chaos.record import decode
 
-#: Writer and sequence as one number (-1: no record of ours), and a hash of all that a record carries.
-Entry = tuple[int, int]
+class Entry(NamedTuple):
+    """Writer and sequence as one number (STRANGER: no record of ours), a hash of all that a record carries,
+    and its offset in the log that it was read from."""
+
+    identity: int
+    content: int
+    offset: int = -1
+
+
 Log = dict[tuple[str, int], list[Entry]]
-_BATCH = 2_000
-_GATHER_SECONDS = 0.2  # a batch is waited for until it is full
-_SILENCE_SECONDS = 60.0
-_STRANGER = -1
+#: Source offsets.
+Ranges = Sequence[range]
+
+
+def identity_of(writer: int, sequence: int) -> int:
+    return writer << _SEQUENCE_BITS | sequence
+
+
+def all_of(writer: int) -> range:
+    """Every identity that a writer may give."""
+    return range(identity_of(writer, 0), identity_of(writer + 1, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +46,12 @@ class Difference:
     disordered: int = 0
     altered: int = 0  # the same record, another content
     foreign: int = 0  # never committed on the source: aborted, broken, or a stranger's
+    # Allowed, where the fault leaves a mirror no choice:
+    withdrawn: int = 0  # on the target, but aborted or truncated on the source
+    passed_over: int = 0  # missing: deleted on the source before it was mirrored, and reported
+    copied_again: int = 0  # doubled, and reported
+    # Not allowed:
+    unreported: int = 0  # the target had lost it, and the mirror has not reported its range
 
     def __add__(self, other: Difference) -> Difference:
         return Difference(
@@ -44,97 +63,89 @@ class Difference:
         return self == Difference()
 
 
-def compare(source: Sequence[Entry], target: Iterable[Entry]) -> Difference:
-    """One partition. A record counts as out of order if one that follows it upstream came before it."""
-    places = {identity: index for index, (identity, _) in enumerate(source)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowed:
+    """What one partition of the target may differ in, and what must have been reported of it."""
+
+    withdrawn: Container[
+        int
+    ] = ()  # identities that may be there although the source has them no more
+    missing: Ranges = ()
+    doubled: Ranges = ()
+    reported: Ranges = ()
+    target_lost: Collection[int] = ()  # identities of records that the target had and lost
+
+
+STRICT = Allowed()
+
+
+def compare(
+    source: Sequence[Entry], target: Iterable[Entry], allowed: Allowed = STRICT
+) -> Difference:
+    """One partition: how many records differ in which way."""
+    return count(find(source, target, allowed))
+
+
+def count(found: Mapping[str, Sequence[int]]) -> Difference:
+    return Difference(**{kind: len(offsets) for kind, offsets in found.items()})
+
+
+def find(
+    source: Sequence[Entry], target: Iterable[Entry], allowed: Allowed = STRICT
+) -> dict[str, list[int]]:
+    """The offsets of records that differ, by the names of `Difference`: the source's, or the target's where
+    the source does not have it. A record is out of order if one that follows it upstream came before it."""
+    places = {entry.identity: index for index, entry in enumerate(source)}
     seen: set[int] = set()
-    doubled = disordered = altered = foreign = 0
+    found: dict[str, list[int]] = {each.name: [] for each in fields(Difference)}
     last = -1
-    for identity, content in target:
+    for identity, content, downstream in target:
         place = places.get(identity)
-        if place is None:
-            foreign += 1
-        elif identity in seen:
-            doubled += 1
-        else:
+        offset = downstream if place is None else source[place].offset
+        if identity in seen:
+            reported = place is not None and covers(allowed.doubled, offset)
+            found["copied_again" if reported else "doubled"].append(offset)
+        elif place is not None:
             seen.add(identity)
-            altered += content != source[place][1]
-            disordered += place < last
+            if content != source[place].content:
+                found["altered"].append(offset)
+            if place < last:
+                found["disordered"].append(offset)
             last = max(last, place)
-    return Difference(
-        lost=len(places) - len(seen),
-        doubled=doubled,
-        disordered=disordered,
-        altered=altered,
-        foreign=foreign,
-    )
+        elif identity in allowed.withdrawn:
+            seen.add(identity)
+            found["withdrawn"].append(offset)
+        else:
+            found["foreign"].append(offset)
+    for entry in source:
+        if entry.identity not in seen:
+            kind = "passed_over" if covers(allowed.missing, entry.offset) else "lost"
+            found[kind].append(entry.offset)
+    lost_by_target = (places.get(identity) for identity in allowed.target_lost)
+    offsets = (source[place].offset for place in lost_by_target if place is not None)
+    found["unreported"] = [each for each in offsets if not covers(allowed.reported, each)]
+    return found
 
 
-def read(bootstrap: str, topics: Mapping[str, int]) -> Log:
-    """All committed records of these topics (with their numbers of partitions), from start to end."""
-    consumer = Consumer(
-        {
-            "bootstrap.servers": bootstrap,
-            "group.id": "chaos-oracle",
-            "enable.auto.commit": False,
-            "enable.partition.eof": True,
-            "isolation.level": "read_committed",
-            "auto.offset.reset": "earliest",
-            **QUIET,
-        }
-    )
-    log: Log = {(topic, p): [] for topic, count in topics.items() for p in range(count)}
-    try:
-        consumer.assign([TopicPartition(topic, p, 0) for topic, p in log])
-        ended: set[tuple[str, int]] = set()
-        heard = time.monotonic()
-        while len(ended) < len(log):
-            messages = consumer.consume(_BATCH, _GATHER_SECONDS)
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > _SILENCE_SECONDS:
-                late = sorted(log.keys() - ended)
-                raise ChaosError(f"oracle: nothing within {_SILENCE_SECONDS:.0f} s of {late}")
-            for message in messages:
-                where = (message.topic(), message.partition())
-                if message.error() is None:
-                    log[where].append(entry(message))
-                elif message.error().code() == KafkaError._PARTITION_EOF:
-                    ended.add(where)
-                else:
-                    raise ChaosError(f"oracle: {where}: {message.error()}")
-    finally:
-        consumer.close()
-    return log
+def spans(offsets: Iterable[int]) -> list[list[int]]:
+    """[first, last] of each run of offsets. Ends of transactions between them divide a run."""
+    runs: list[list[int]] = []
+    for offset in sorted(offsets):
+        if runs and offset - runs[-1][1] <= 1:
+            runs[-1][1] = offset
+        else:
+            runs.append([offset, offset])
+    return runs
 
 
-def offsets_without_record(bootstrap: str, log: Log) -> int:
-    """Ends of transactions, and what was aborted. None: nobody has written in transactions."""
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "chaos-oracle", **QUIET})
-    try:
-        ends: list[int] = [
-            consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=_SILENCE_SECONDS)[1]
-            for topic, p in log
-        ]
-    finally:
-        consumer.close()
-    return sum(ends) - sum(map(len, log.values()))
-
-
-def entry(message: Message) -> Entry:
-    value = message.value()
-    found = decode(value)
-    headers = tuple(message.headers() or ())
-    content = hash((message.key(), value, headers, message.timestamp()))
-    if found is None or found.partition != message.partition():
-        return _STRANGER, content
-    return found.writer << 48 | found.sequence, content
+def covers(ranges: Ranges, offset: int) -> bool:
+    return any(offset in each for each in ranges)
 
 
 def missing_at_source(log: Log, acknowledged: Mapping[tuple[str, int], Sequence[range]]) -> int:
     """Records that brokers have acknowledged to a writer and do not have: no mirror can copy those."""
     missing = 0
     for where, ranges in acknowledged.items():
-        found = {identity & (1 << 48) - 1 for identity, _ in log[where]}
+        found = {entry.identity & (1 << _SEQUENCE_BITS) - 1 for entry in log[where]}
         missing += sum(sequence not in found for each in ranges for sequence in each)
     return missing

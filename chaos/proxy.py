@@ -29,8 +29,8 @@ from heliograph.embedded.properties import HOST
 _CHUNK_BYTES = 1 << 16
 _QUEUED_CHUNKS = 64
 _RST_ON_CLOSE = struct.pack("ii", 1, 0)  # SO_LINGER: on, 0 seconds
-_COMMAND_SECONDS = 10.0
-_BIND_SECONDS = 5.0
+_COMMAND_SECONDS = 60.0
+_BIND_SECONDS = 60.0
 
 Result = TypeVar("Result")
 

@@ -16,6 +16,7 @@ from chaos.subjects import System
 
 Row = dict[str, Any]
 _FAULTS = [fault.name for fault in FAULTS]
+_ZERO = ("lost", "doubled", "disordered", "altered", "foreign", "unreported")
 
 
 def row(outcome: Outcome) -> Row:
@@ -27,6 +28,7 @@ def row(outcome: Outcome) -> Row:
         "strikes": outcome.strikes,
         "records": outcome.records,
         **difference,
+        "reports": outcome.reports,
         "longest_pause_s": round(outcome.longest_pause, 1),
         "exits": outcome.exits,
         "caught_up": outcome.caught_up,
@@ -39,8 +41,8 @@ def misses(row: Row) -> list[str]:
         return []
     found = [
         f"{row[name]} {name}"
-        for name in ("lost", "doubled", "disordered", "altered", "foreign")
-        if row[name]
+        for name in _ZERO
+        if row.get(name)  # rows of an older series lack some
     ]
     if row["exits"]:
         found.append(f"the service ended by itself {row['exits']} times")
@@ -78,13 +80,19 @@ class Results:
 
 
 def _commit() -> str:
-    """Empty where there is no repository, or no git."""
-    command = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    folder = Path(__file__).parent
+    """What was measured; earlier results in the same file do not change that. Empty where there is no
+    repository, or no git."""
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        commit = _git("rev-parse", "--short", "HEAD")
+        changed = _git("status", "--porcelain", "--untracked-files=no", ".", ":!chaos/results")
     except (OSError, subprocess.CalledProcessError):
         return ""
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(*arguments: str) -> str:
+    root = Path(__file__).parents[1]
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from chaos.archive import Archive
 from chaos.errors import ChaosError
 from chaos.faults import Fault, Scene
+from chaos.judge import Judge
 from chaos.load import Load, Topic
-from chaos.oracle import (
-    Difference,
-    Log,
-    compare,
-    missing_at_source,
-    offsets_without_record,
-    read,
-)
+from chaos.oracle import Difference
 from chaos.spark_cluster import SparkCluster
-from chaos.stage import Stage
+from chaos.stage import NODES, Side, Stage
 from chaos.subjects import Mode, Service, Subject, System
 from chaos.tail import Tail, Watch, Where
+from chaos.truth import Truth
 
 PARTITIONS = 4
-_FIRST_SECONDS = 120.0
+KINDS = ("plain", "transactions")
+_FIRST_SECONDS = 300.0
 _RECOVER_SECONDS = 120.0
 #: Connect may keep the tasks of a worker that it lost for five minutes (scheduled.rebalance.max.delay.ms).
 _CATCH_UP_SECONDS = 420.0
@@ -64,6 +61,7 @@ class Outcome:
     strikes: int
     records: int
     difference: Difference
+    reports: int  # of lost or doubled source offsets, in the mirror's log
     longest_pause: float
     exits: int  # of the service, that nobody asked for
     caught_up: bool
@@ -83,14 +81,17 @@ class Session:
                 partitions=PARTITIONS,
                 rate=order.rate / 2,
                 transactional=kind == "transactions",
+                durable=kind not in order.fault.fragile_on_source,
             )
-            for kind in ("plain", "transactions")
+            for kind in KINDS
         ]
 
     def run(self, spark: SparkCluster | None) -> list[Outcome]:
         order = self._order
         order.folder.mkdir(parents=True, exist_ok=True)
-        self._stage.source.create({topic.name: topic.partitions for topic in self._topics})
+        subjects = [order.fault.first(self._subject(mode, spark)) for mode in order.modes]
+        self._create_topics(subjects)
+        truth = self._truth(subjects)
         load = Load(
             self._stage.source.direct, self._topics, seed=str(order.seed), folder=order.folder
         )
@@ -99,10 +100,11 @@ class Session:
         services: list[Service] = []
         watches: list[Watch] = []
         try:
-            services += [Service(self._subject(mode, spark)) for mode in order.modes]
+            services += map(Service, subjects)
             scene = Scene(
                 stage=self._stage,
                 services=services,
+                truth=truth,
                 random=self._random,
                 longest=order.longest,
                 spark=spark,
@@ -120,7 +122,41 @@ class Session:
             for watch in watches:
                 watch.close()
             source.close()
-        return self._judge(services, watches, acknowledged, caught_up)
+        judge = Judge(self._stage, order.fault.allowance, self._topics, truth)
+        judge.see_source(acknowledged)
+        return [
+            self._outcome(judge, *each) for each in zip(services, watches, caught_up, strict=True)
+        ]
+
+    def _create_topics(self, subjects: Sequence[Subject]) -> None:
+        """Remote topics are the mirror's to create, unless a fault needs them otherwise."""
+        fault = self._order.fault
+        kinds = dict(zip(KINDS, self._topics, strict=True))
+        sources = {kind: {topic.name: PARTITIONS} for kind, topic in kinds.items()}
+        for kind, topics in sources.items():
+            if kind not in fault.fragile_on_source:
+                self._stage.source.create(topics)
+        remotes = {
+            kind: {subject.remote(topic.name): PARTITIONS for subject in subjects}
+            for kind, topic in kinds.items()
+        }
+        self._create_fragile(self._stage.source, fault.fragile_on_source, sources)
+        self._create_fragile(self._stage.target, fault.fragile_on_target, remotes)
+
+    def _create_fragile(
+        self, side: Side, fragile: Iterable[str], topics: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        """All on the same two nodes: one election shortens all of them."""
+        if wanted := {name: n for kind in fragile for name, n in topics[kind].items()}:
+            side.create_fragile(wanted, self._random.sample(range(1, NODES + 1), 2))
+
+    def _truth(self, subjects: Sequence[Subject]) -> Truth:
+        counts = {topic.name: topic.partitions for topic in self._topics}
+        remote = {each.remote(name): n for each in subjects for name, n in counts.items()}
+        return Truth(
+            source=Archive(self._stage.source.direct, counts),
+            targets=Archive(self._stage.target.direct, remote),
+        )
 
     def _subject(self, mode: Mode, spark: SparkCluster | None) -> Subject:
         return Subject(
@@ -154,7 +190,7 @@ class Session:
             began = time.monotonic()
             said = self._order.fault.strike(scene)
             struck = time.monotonic() - began
-            impatient = self._random.random() < _IMPATIENT_SHARE
+            impatient = self._random.random() < _IMPATIENT_SHARE and not self._order.fault.patient
             if not impatient or number == self._order.strikes:
                 self._recover(scene, source, watches)
             load.raise_if_exited()
@@ -168,12 +204,14 @@ class Session:
         """Until records that were written after the strike have arrived, in every partition."""
         time.sleep(_SETTLE_SECONDS)
         goal = {where: number + 1 for where, number in source.newest.items()}
+        patient = self._order.fault.patient
+        seconds = _CATCH_UP_SECONDS if patient else _RECOVER_SECONDS
         try:
-            self._until(
-                lambda: all(watch.reached(goal) for watch in watches), _RECOVER_SECONDS, scene, ""
-            )
-        except ChaosError:
-            self._say(f"  not recovered within {_RECOVER_SECONDS:.0f} s; going on")
+            self._until(lambda: all(watch.reached(goal) for watch in watches), seconds, scene, "")
+        except ChaosError as e:
+            if patient:  # the next strike would try something else than it says
+                raise ChaosError(f"not recovered within {seconds:.0f} s: no result") from e
+            self._say(f"  not recovered within {seconds:.0f} s; going on")
 
     def _catch_up(
         self,
@@ -194,44 +232,19 @@ class Session:
         time.sleep(_LINGER_SECONDS)
         return caught_up
 
-    def _judge(
-        self,
-        services: Sequence[Service],
-        watches: Sequence[Watch],
-        acknowledged: dict[Where, list[range]],
-        caught_up: Sequence[bool],
-    ) -> list[Outcome]:
-        counts = {topic.name: topic.partitions for topic in self._topics}
-        source = read(self._stage.source.direct, counts)
-        if missing := missing_at_source(source, acknowledged):
-            raise ChaosError(f"the source lacks {missing} records that it had acknowledged")
-        return [
-            Outcome(
-                fault=self._order.fault.name,
-                system=self._order.system,
-                mode=service.subject.mode,
-                strikes=self._order.strikes,
-                records=sum(map(len, source.values())),
-                difference=self._difference(service.subject, source),
-                longest_pause=watch.pauses.longest,
-                exits=service.exits,
-                caught_up=reached,
-            )
-            for service, watch, reached in zip(services, watches, caught_up, strict=True)
-        ]
-
-    def _difference(self, subject: Subject, source: Log) -> Difference:
-        remote = {subject.remote(topic.name): topic.partitions for topic in self._topics}
-        target = read(self._stage.target.direct, remote)
-        direct = self._stage.target.direct
-        if subject.mode is Mode.EXACTLY_ONCE and not offsets_without_record(direct, target):
-            raise ChaosError(f"{subject.name}: it did not write in transactions")
-        return sum(
-            (
-                compare(entries, target[(subject.remote(topic), partition)])
-                for (topic, partition), entries in source.items()
-            ),
-            Difference(),
+    def _outcome(self, judge: Judge, service: Service, watch: Watch, caught_up: bool) -> Outcome:
+        difference, reports = judge.verdict(service.subject)
+        return Outcome(
+            fault=self._order.fault.name,
+            system=self._order.system,
+            mode=service.subject.mode,
+            strikes=self._order.strikes,
+            records=judge.records,
+            difference=difference,
+            reports=reports,
+            longest_pause=watch.pauses.longest,
+            exits=service.exits,
+            caught_up=caught_up,
         )
 
     def _until(

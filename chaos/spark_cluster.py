@@ -1,51 +1,56 @@
-"""A real Spark standalone cluster from the pip package: a master and two workers, one core each."""
+"""A real Spark standalone cluster from the pip package: a master and nodes, each with a worker daemon."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 
 from chaos.errors import ChaosError
-from chaos.subjects import runs
+from chaos.subjects import kill, runs
 from heliograph.embedded.child_process import KeptProcess
 from heliograph.spark.jvm import spark_home
 
-_WORKERS = 2
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0  # of a JVM, beside six brokers
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 _ADDRESS = re.compile(r"Starting Spark master at (spark://\S+)")
+
+
+_REGISTERED = re.compile("Successfully registered (with) master")
 
 
 class SparkCluster:
     """`master` is its address. Executors come with an application and go with it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        nodes: Sequence[str] = ("worker-1", "worker-2"),
+        settings: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """`settings`: of Spark, for master and workers; a driver has its own."""
+        self.nodes = nodes
         self._folder = folder
-        self._processes: list[KeptProcess] = []
+        self._settings = settings
+        self._processes: dict[str, KeptProcess] = {}
+        self._starts: dict[str, int] = {}
         self.master = ""
 
     def __enter__(self) -> SparkCluster:
         self._folder.mkdir(parents=True, exist_ok=True)
+        self._write_settings()
         try:
-            self._run("master", "--host", _host(), "--port", "0", "--webui-port", "0")
+            self._run("master", "master", "--host", _host(), "--port", "0", "--webui-port", "0")
             self.master = self._await("master", _ADDRESS)
-            for number in range(1, _WORKERS + 1):
-                work = self._folder / f"work-{number}"
-                options = ("--cores", "8", "--memory", "4g", "--webui-port", "0")
-                self._run(
-                    "worker",
-                    *options,
-                    "--work-dir",
-                    str(work),
-                    self.master,
-                    name=f"worker-{number}",
-                )
-            for number in range(1, _WORKERS + 1):
-                self._await(f"worker-{number}", re.compile("Successfully registered (with) master"))
+            for node in self.nodes:
+                self._run_worker(node)
+            for node in self.nodes:
+                self._await(node, _REGISTERED)
         except BaseException:
             self.close()
             raise
@@ -55,42 +60,88 @@ class SparkCluster:
         self.close()
 
     def close(self) -> None:
-        for process in self._processes:
+        for process in self._processes.values():
             process.terminate()
-        for process in self._processes:
+        for process in self._processes.values():
             if not process.wait(10.0):
                 process.kill()
                 process.wait(10.0)
         self._processes.clear()
 
-    def executors(self) -> list[psutil.Process]:
-        """Beside them a worker may have a zombie, for good: the bash that `spark-class` reads java's command
-        line from may end after the script has become that java, which knows of no such child."""
+    def executors(self, node: str | None = None) -> list[psutil.Process]:
+        """Of one node, or of all. Beside them a worker may have a zombie, for good: the bash that
+        `spark-class` reads java's command line from may end after the script has become that java, which
+        knows of no such child."""
         found = []
-        for process in self._processes:
-            try:
-                children = psutil.Process(process.pid).children()
-            except psutil.NoSuchProcess:
-                continue
-            found += [child for child in children if runs(child, _EXECUTOR)]
+        for each in self.nodes if node is None else [node]:
+            if each in self._processes:
+                children = _below(self._processes[each].pid, recursive=False)
+                found += [child for child in children if runs(child, _EXECUTOR)]
         return found
 
-    def _run(self, what: str, *options: str, name: str | None = None) -> None:
+    def executor_families(self, node: str | None = None) -> list[psutil.Process]:
+        """Executors with their Python daemons and workers."""
+        executors = self.executors(node)
+        return [*executors, *(each for executor in executors for each in _below(executor.pid))]
+
+    def kill_node(self, node: str) -> None:
+        """kill -9 of everything on it at once: the worker daemon, executors and Python processes."""
+        process = self._processes.pop(node)
+        family = _below(process.pid)
+        process.kill()
+        for each in family:
+            kill(each)
+        process.wait(10.0)
+
+    def start_node(self, node: str) -> None:
+        """A new worker daemon in place of one that was killed; returns when the master knows it."""
+        self._run_worker(node)
+        self._await(node, _REGISTERED)
+
+    def _run_worker(self, node: str) -> None:
+        options = ("--cores", "8", "--memory", "4g", "--webui-port", "0")
+        self._run(
+            node, "worker", *options, "--work-dir", str(self._folder / f"work-{node}"), self.master
+        )
+
+    def _run(self, name: str, what: str, *options: str) -> None:
         main = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
-        command = [str(spark_home() / "bin" / "spark-class"), main, *options]
-        log = self._folder / f"{name or what}.log"
+        given = ("--properties-file", str(self._properties))
+        command = [str(spark_home() / "bin" / "spark-class"), main, *given, *options]
+        self._starts[name] = self._starts.get(name, 0) + 1
+        log = self._log(name)
         log.touch()
         # The class is a script that ends in `exec java`: the pid stays.
-        self._processes.append(KeptProcess(command, output=log, scratch=None))
+        self._processes[name] = KeptProcess(command, output=log, scratch=None)
+
+    @property
+    def _properties(self) -> Path:
+        return self._folder / "spark.properties"
+
+    def _write_settings(self) -> None:
+        lines = (f"{name} {value}\n" for name, value in self._settings.items())
+        self._properties.write_text("".join(lines))
+        self._properties.chmod(0o600)
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.{self._starts[name]}.log"
 
     def _await(self, name: str, sign: re.Pattern[str]) -> str:
-        log = self._folder / f"{name}.log"
+        log = self._log(name)
         deadline = time.monotonic() + _START_SECONDS
         while time.monotonic() < deadline:
             if found := sign.search(log.read_text(errors="replace")):
                 return found[1]
             time.sleep(0.1)
         raise ChaosError(f"Spark's {name} did not start: {log.read_text(errors='replace')[-500:]}")
+
+
+def _below(pid: int, *, recursive: bool = True) -> list[psutil.Process]:
+    """Child processes; of a process that is gone, none."""
+    try:
+        return psutil.Process(pid).children(recursive=recursive)
+    except psutil.NoSuchProcess:
+        return []
 
 
 def _host() -> str:

@@ -7,14 +7,14 @@ import json
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.brokers import QUIET
-from chaos.disks import USUAL_SIZE, SmallDisks
+from chaos.disks import SmallDisks
 from chaos.errors import ChaosError
 from chaos.proxy import Gate, Proxy
 from heliograph.embedded import Cluster, Listener, start_all, stop_all
@@ -81,9 +81,25 @@ class Side:
         self._admin = None
 
     def create(self, topics: Mapping[str, int]) -> None:
-        new = [NewTopic(name, count, replication_factor=NODES) for name, count in topics.items()]
-        for future in self.admin.create_topics(new).values():
-            future.result(_TIMEOUT_SECONDS)
+        self._create(
+            [NewTopic(name, count, replication_factor=NODES) for name, count in topics.items()]
+        )
+
+    def create_fragile(self, topics: Mapping[str, int], nodes: Sequence[int]) -> None:
+        """On these two nodes alone, and either may lead with what it has: acknowledged records may be lost.
+        The third node stays, for the quorum of controllers."""
+        config = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
+        self._create(
+            [
+                NewTopic(name, count, replica_assignment=[list(nodes)] * count, config=config)
+                for name, count in topics.items()
+            ]
+        )
+
+    def _create(self, topics: list[NewTopic]) -> None:
+        if topics:
+            for future in self.admin.create_topics(topics).values():
+                future.result(_TIMEOUT_SECONDS)
 
     def partitions(self, topic: str) -> int:
         """0 for a topic that does not exist, or while no broker answers."""
@@ -126,10 +142,10 @@ class Side:
 class Stage:
     """Source and target, for as long as the block lasts."""
 
-    def __init__(self, *, small_disks: bool = False, disk_size: str = USUAL_SIZE) -> None:
+    def __init__(self, *, small_disks: bool = False) -> None:
         self._proxy = Proxy()
         self._folder = Path(tempfile.mkdtemp(prefix="heliograph-chaos-")) if small_disks else None
-        self.disks = None if self._folder is None else SmallDisks(self._folder, NODES, disk_size)
+        self.disks = None if self._folder is None else SmallDisks(self._folder, NODES)
         self.source = Side("source", self._proxy)
         self.target = Side("target", self._proxy, directory=self._folder)
 

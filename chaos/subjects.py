@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,6 +39,11 @@ class Mode(StrEnum):
     EXACTLY_ONCE = "exactly-once"
 
 
+class Isolation(StrEnum):
+    READ_COMMITTED = "read_committed"
+    READ_UNCOMMITTED = "read_uncommitted"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One system in one mode. Aliases are new in every session, and with them all topics it makes."""
@@ -51,6 +56,8 @@ class Subject:
     folder: Path
     master: str | None = None
     replicas: int = 3
+    isolation: Isolation = Isolation.READ_COMMITTED
+    extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -79,9 +86,11 @@ class Subject:
             "tasks.max": "4",
             **{name: str(self.replicas) for name in _REPLICATION_FACTORS},
             "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
-            f"{source}.consumer.isolation.level": "read_committed",
+            f"{source}.consumer.isolation.level": self.isolation.value,
+            **self.extra,
         }
-        if self.mode is Mode.EXACTLY_ONCE:
+        # Exactly once needs read_committed: under read_uncommitted it is the default mode that runs.
+        if self.mode is Mode.EXACTLY_ONCE and self.isolation is Isolation.READ_COMMITTED:
             properties[f"{target}.exactly.once.source.support"] = "enabled"
             if self.system is System.MM2:
                 properties["dedicated.mode.enable.internal.rest"] = "true"
@@ -143,7 +152,11 @@ class Service:
                 kill(process)
         self._process.wait(_STOP_SECONDS)
 
-    def restart(self) -> None:
+    def restart(self, subject: Subject | None = None) -> None:
+        """With another configuration, if one is given."""
+        if subject is not None:
+            self.subject = subject
+            self._command = subject.prepare()
         self._process = self._launch()
 
     def adopt(self, other: Service) -> None:

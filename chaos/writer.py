@@ -1,7 +1,8 @@
 """Writers with known sequences, in a process of their own: `python -m chaos.writer spec.json`.
 
-Each topic has one writer. A plain one is idempotent (acks=all); a transactional one commits or aborts
-every transaction as its seed says, over all partitions. On SIGTERM everything is flushed, and what brokers
+Each topic has one writer. A plain one is idempotent (acks=all), unless its topic is not durable: then the
+leader alone acknowledges, and nothing is sent twice. A transactional one commits or aborts every
+transaction as its seed says, over all partitions. On SIGTERM everything is flushed, and what brokers
 have acknowledged (or committed) goes to the ledger: ranges of sequence numbers per partition.
 """
 
@@ -29,6 +30,9 @@ _TRANSACTION_SECONDS = (0.05, 0.5)
 _ABORT_SHARE = 0.3
 _COMPRESSIONS = ("none", "lz4", "zstd", "gzip", "snappy")
 _PATIENCE_SECONDS = 30.0
+_DURABLE = {"enable.idempotence": True, "acks": "all"}
+#: A record that is sent again could be in the log twice.
+_NOT_DURABLE = {"acks": 1, "retries": 0}
 
 
 class Ledger:
@@ -57,10 +61,10 @@ class Writer:
         self._number = number
         self._random = random.Random(f"{spec['seed']}:{number}")
         self._filler = Filler(self._random.randrange(1 << 32))
+        self._durable: bool = topic["durable"]
         self._settings = {
             "bootstrap.servers": spec["bootstrap"],
-            "enable.idempotence": True,
-            "acks": "all",
+            **(_DURABLE if self._durable else _NOT_DURABLE),
             "linger.ms": 200,
             "compression.type": self._random.choice(_COMPRESSIONS),
             "message.timeout.ms": 0,
@@ -106,7 +110,7 @@ class Writer:
     def _delivered(self, error: KafkaError | None, partition: int, sequence: int) -> None:
         if error is None:
             self.ledger.add(partition, sequence)
-        else:
+        elif self._durable:
             _die(f"{self._topic}-{partition}: record {sequence}: {error}")
 
 

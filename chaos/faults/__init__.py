@@ -6,13 +6,18 @@ from collections.abc import Iterable
 
 from chaos.faults.brokers import BrokerKill, FullDisk, LeaderMoves, RollingRestart
 from chaos.faults.fault import Fault, Scene
+from chaos.faults.logs import RetentionOvertakes, SourceTruncates, TargetTailLoss
 from chaos.faults.network import Cut, Delay, HalfOpen, Reset, Stall
-from chaos.faults.processes import ExecutorKill, ServiceKill, TwoServices, WorkerKill
+from chaos.faults.processes import IsolationSwitch, ServiceKill, TwoServices, WorkerKill
+from chaos.faults.spark import DriverCut, ExecutorFreeze, ExecutorKill, NodeLoss
 
 FAULTS: tuple[Fault, ...] = (
     ServiceKill(),
     WorkerKill(),
     ExecutorKill(),
+    NodeLoss(),
+    ExecutorFreeze(),
+    DriverCut(),
     TwoServices(),
     BrokerKill(),
     RollingRestart(),
@@ -23,6 +28,10 @@ FAULTS: tuple[Fault, ...] = (
     Delay(),
     Reset(),
     HalfOpen(),
+    IsolationSwitch(),
+    SourceTruncates(),
+    TargetTailLoss(),
+    RetentionOvertakes(),
 )
 
 __all__ = ["FAULTS", "Fault", "Scene", "named"]

@@ -7,7 +7,7 @@ import time
 
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.stage import NODES, Side
+from chaos.stage import NODES
 from heliograph.embedded import Cluster
 
 _DIE_SECONDS = 20.0
@@ -62,7 +62,7 @@ class LeaderMoves(Fault):
 
     def strike(self, scene: Scene) -> str:
         side = scene.side()
-        topics = _topics(scene, side)
+        topics = scene.topics if side is scene.stage.source else scene.remote_topics()
         orders = {
             (topic, partition): scene.random.sample(range(1, NODES + 1), NODES)
             for topic in topics
@@ -70,12 +70,6 @@ class LeaderMoves(Fault):
         }
         side.move_leaders(orders)
         return f"{len(orders)} partitions of {side.name}"
-
-
-def _topics(scene: Scene, side: Side) -> list[str]:
-    if side is scene.stage.source:
-        return list(scene.topics)
-    return [service.subject.remote(t) for service in scene.services for t in scene.topics]
 
 
 class FullDisk(Fault):

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from chaos.proxy import Gate
 from chaos.spark_cluster import SparkCluster
 from chaos.stage import Side, Stage
-from chaos.subjects import Service, System
+from chaos.subjects import Service, Subject, System
+from chaos.truth import Allowance, Truth
 
 
 @dataclass(slots=True, kw_only=True)
@@ -20,11 +21,15 @@ class Scene:
 
     stage: Stage
     services: list[Service]
+    truth: Truth
     random: random.Random
     longest: float  # seconds: no cut or the like is longer
     spark: SparkCluster | None = None
     topics: tuple[str, ...] = ()
     partitions: int = 0
+
+    def remote_topics(self) -> list[str]:
+        return [each.subject.remote(topic) for each in self.services for topic in self.topics]
 
     def duration(self, least: float = 1.0, most: float = 60.0) -> float:
         """Short ones are more frequent: their logarithm is spread evenly."""
@@ -59,8 +64,18 @@ class Fault(ABC):
     systems: frozenset[System] = frozenset(System)
     needs_spark_cluster = False
     needs_small_disks = False
+    allowance = Allowance()
+    #: Kinds of topics whose logs an unclean election may shorten, on either side (`Side.create_fragile`).
+    fragile_on_source: frozenset[str] = frozenset()
+    fragile_on_target: frozenset[str] = frozenset()
+    #: Every strike waits until the mirror has recovered; a session in which it does not has no result.
+    patient = False
     #: Seconds between a strike and the next, chosen at random.
     gap = (0.5, 4.0)
 
     @abstractmethod
     def strike(self, scene: Scene) -> str: ...
+
+    def first(self, subject: Subject) -> Subject:
+        """What a subject is configured with when the session begins."""
+        return subject

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import psutil
 
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.subjects import Service, System, kill
+from chaos.subjects import Isolation, Service, Subject, System, kill
+from chaos.truth import Allowance
 
 _OURS = frozenset({System.HELIOGRAPH})
 _FIND_SECONDS = 60.0
@@ -43,6 +45,31 @@ def _kill_and_restart(service: Service, whole_family: bool, offset: float) -> No
     service.restart()
 
 
+class IsolationSwitch(Fault):
+    name = "isolation-switch"
+    about = (
+        "kill -9 of the service and a restart under the other isolation level; exactly once needs "
+        "read_committed: under read_uncommitted the default mode runs"
+    )
+    allowance = Allowance(aborted=True, copied_again=True)
+    # Killed before it has copied anything under the new level, it would not have switched.
+    patient = True
+    gap = (0.2, 6.0)
+
+    def first(self, subject: Subject) -> Subject:
+        return replace(subject, isolation=Isolation.READ_UNCOMMITTED)
+
+    def strike(self, scene: Scene) -> str:
+        kinds = [scene.random.random() < 0.4 for _ in scene.services]
+        for service, whole in zip(scene.services, kinds, strict=True):
+            before = service.subject.isolation
+            (after,) = set(Isolation) - {before}
+            service.kill(whole_family=whole)
+            service.restart(replace(service.subject, isolation=after))
+        killed = ", ".join("all processes" if whole else "the driver" for whole in kinds)
+        return f"{killed}; now {after}"
+
+
 class WorkerKill(Fault):
     name = "worker-kill"
     about = "kill -9 of a Python worker of Spark"
@@ -66,24 +93,6 @@ def _await_processes(service: Service) -> list[psutil.Process]:
         service.look_after()
         time.sleep(_LOOK_SECONDS)
     return found
-
-
-class ExecutorKill(Fault):
-    name = "executor-kill"
-    about = "kill -9 of an executor on a Spark standalone cluster with two workers"
-    systems = _OURS
-    needs_spark_cluster = True
-
-    def strike(self, scene: Scene) -> str:
-        if scene.spark is None:
-            raise ChaosError("executor-kill: there is no Spark cluster")
-        deadline = time.monotonic() + _FIND_SECONDS
-        while not (executors := scene.spark.executors()):
-            if time.monotonic() > deadline:
-                raise ChaosError("executor-kill: the Spark cluster has no executor to kill")
-            time.sleep(_LOOK_SECONDS)
-        kill(scene.random.choice(executors))
-        return f"1 of {len(executors)}"
 
 
 class TwoServices(Fault):

@@ -21,6 +21,8 @@ HeliographError
 │   │   └── LoginFailed      the broker, or a token endpoint, does not take our credentials
 │   └── BrokerError          an error code in a response; knows if retriable
 ├── Fenced                   another has taken over our transactional.id
+├── LeaseRefused             the driver does not let this attempt of a task copy
+├── LeaseLapsed              the driver has not confirmed a task's leases in time
 └── RecordTooLarge           one record is larger than the target takes
 """
 
@@ -146,6 +148,14 @@ class BrokerError(ClientError):
 
 class Fenced(HeliographError):
     """The brokers take nothing more under our producer epoch: whoever took it over goes on in our place."""
+
+
+class LeaseRefused(HeliographError):
+    """The driver has granted a task's leases to an earlier attempt, or their epoch is over."""
+
+
+class LeaseLapsed(HeliographError):
+    """The driver has not confirmed a task's leases in time: others may copy its partitions by now."""
 
 
 class RecordTooLarge(HeliographError):

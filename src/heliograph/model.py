@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from heliograph.security import PLAINTEXT, Security
 
@@ -17,7 +18,7 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
-class Stretch(NamedTuple):
+class OffsetRange(NamedTuple):
     """The record at `upstream + i` landed at `downstream + i`, for 0 <= i < `count`.
 
     With a count of 0: the first record mirrored from `upstream` on, if any, stands at `downstream`. With a
@@ -32,18 +33,91 @@ class Stretch(NamedTuple):
     def end(self) -> int:
         return self.upstream + self.count
 
+    @property
+    def landmark(self) -> Landmark:
+        """How long the target's log was at least when this had landed."""
+        return Landmark(self.end, self.downstream + self.count)
+
 
 class ProducerIdentity(NamedTuple):
     producer_id: int
     epoch: int
 
 
-class Trail(NamedTuple):
+class LeaderEpochMark(NamedTuple):
+    """The record before `offset` was appended to the source under leader epoch `epoch` (KIP-320).
+
+    `starts` are leader epochs, and where the records read under each begin: the last few. A leader that lacks
+    the newest of them may have more of an older one than was read (KIP-279).
+    """
+
+    offset: int
+    epoch: int
+    starts: tuple[tuple[int, int], ...] = ()
+
+    def advance(self, offset: int, starts: Sequence[tuple[int, int]]) -> LeaderEpochMark:
+        """After records were read up to `offset`, under the epochs of `starts`, of which there is one."""
+        known, newest = list(self.starts), self.starts[-1][0] if self.starts else self.epoch
+        known += [each for each in starts if each[0] > newest]
+        return LeaderEpochMark(offset, starts[-1][0], tuple(known[-_EPOCHS:]))
+
+    def cut(self, offset: int) -> LeaderEpochMark:
+        """The log has taken another course from there on."""
+        return self._replace(
+            offset=offset, starts=tuple(each for each in self.starts if each[1] < offset)
+        )
+
+    @classmethod
+    def of(cls, row: Sequence[Any] | None) -> LeaderEpochMark | None:
+        """As it is behind JSON."""
+        if row is None:
+            return None
+        offset, epoch, *starts = row
+        return cls(offset, epoch, tuple((e, start) for e, start in (starts[0] if starts else ())))
+
+
+#: So many leader epochs are remembered of a partition.
+_EPOCHS = 8
+
+
+class LogBounds(NamedTuple):
+    """`start` and `end` (the high watermark) of a log, and where the epoch of a mark ends in it; None: not
+    asked. `epoch` is the one that ends there: the mark's, or the newest before it that the leader has."""
+
+    start: int
+    end: int
+    epoch_end: int | None = None
+    epoch: int = -1
+
+
+class IsolationLevel(StrEnum):
+    """Which records of source transactions a flow mirrors."""
+
+    READ_UNCOMMITTED = "read_uncommitted"
+    READ_COMMITTED = "read_committed"
+
+    @property
+    def wire(self) -> int:
+        return 1 if self is IsolationLevel.READ_COMMITTED else 0
+
+
+class LastBatch(NamedTuple):
+    """The newest batch of one producer in a partition, which ends before `next_offset`."""
+
+    identity: ProducerIdentity
+    next_sequence: int
+    data: bytes = b""
+    next_offset: int = -1
+
+
+class ProducerSnapshot(NamedTuple):
     """Where a remote partition's writer stood: the next record mirrored, at or after `upstream`, goes to
     `downstream` (-1: not known) with the number `sequence` of producer `identity`.
 
     `stored` are the positions last given to the offsets topic, a few, -1 for none: by them a
-    successor tells whether anybody else has changed the stored offset since.
+    successor tells whether anybody else has changed the stored offset since. `isolation` says which records
+    were numbered; None: its writer was a version that did not note it. `mark` is of the newest record that
+    was fetched, at or after `upstream`.
     """
 
     upstream: int
@@ -51,33 +125,49 @@ class Trail(NamedTuple):
     sequence: int
     identity: ProducerIdentity
     stored: tuple[int, ...] = ()
+    isolation: IsolationLevel | None = None
+    mark: LeaderEpochMark | None = None
 
 
-class Mark(NamedTuple):
-    """The record before `offset` was appended to the source under leader epoch `epoch` (KIP-320)."""
+class Landmark(NamedTuple):
+    """All records before source offset `upstream` were acknowledged, below the target's `downstream`."""
 
-    offset: int
-    epoch: int
+    upstream: int
+    downstream: int
 
 
-class Origin(NamedTuple):
+class TopicIdPair(NamedTuple):
     """Topic ids (KIP-516) of a source topic and its remote topic, as Kafka writes them; None: not known.
     A topic that is deleted and created again has another id."""
 
     source: str | None = None
     target: str | None = None
 
+    def differs(self, other: TopicIdPair) -> bool:
+        """Whether either topic is known to be another one."""
+        return _differs(self.source, other.source) or _differs(self.target, other.target)
+
+    def or_else(self, other: TopicIdPair) -> TopicIdPair:
+        """With the ids of `other` where none is known here."""
+        return TopicIdPair(self.source or other.source, self.target or other.target)
+
+
+def _differs(one: str | None, other: str | None) -> bool:
+    return one is not None and other is not None and one != other
+
 
 class Lineage(NamedTuple):
     """What a partition's position stands for: an offset in a log of just these topics, with that history.
+    With a `landmark`, the remote partition's log must be at least as long as it says.
 
     `turn` counts how often the driver has given the partition another position than its tasks did: what a
     task of an earlier turn says of it is void.
     """
 
-    origin: Origin = Origin()
-    mark: Mark | None = None
+    origin: TopicIdPair = TopicIdPair()
+    mark: LeaderEpochMark | None = None
     turn: int = 0
+    landmark: Landmark | None = None
 
 
 class GapKind(StrEnum):
@@ -90,6 +180,7 @@ class GapKind(StrEnum):
     SOURCE_RECREATED = "SOURCE_RECREATED"
     REMOTE_DELETED = "REMOTE_DELETED"
     REMOTE_RECREATED = "REMOTE_RECREATED"
+    TARGET_LOST = "TARGET_LOST"  # the target has lost records that it had acknowledged
 
 
 class Gap(NamedTuple):
@@ -138,17 +229,6 @@ class CommittedOffset(NamedTuple):
 GroupOffsets = dict[str, dict[TopicPartition, CommittedOffset]]
 
 
-class IsolationLevel(StrEnum):
-    """Which records of source transactions a flow mirrors."""
-
-    READ_UNCOMMITTED = "read_uncommitted"
-    READ_COMMITTED = "read_committed"
-
-    @property
-    def wire(self) -> int:
-        return 1 if self is IsolationLevel.READ_COMMITTED else 0
-
-
 class OffsetReset(StrEnum):
     """Where a partition without a stored offset starts."""
 
@@ -162,6 +242,25 @@ class GapPolicy(StrEnum):
 
     CONTINUE = "continue"
     FAIL = "fail"
+
+
+class LossPolicy(StrEnum):
+    """What is done about records that the target had acknowledged and has lost: `FAIL` leaves that to the
+    user."""
+
+    RECOPY = "recopy"
+    FAIL = "fail"
+
+
+class GapPolicies(NamedTuple):
+    source: GapPolicy = GapPolicy.CONTINUE
+    target: LossPolicy = LossPolicy.RECOPY
+
+    def fails(self, kind: GapKind) -> bool:
+        """Whether a gap of this kind stops its partition until a user stores another offset."""
+        if kind is GapKind.TARGET_LOST:
+            return self.target is LossPolicy.FAIL
+        return self.source is GapPolicy.FAIL
 
 
 class Timestamps(StrEnum):
@@ -224,14 +323,47 @@ class ClusterConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenCluster:
+    """A cluster by what tells it from others, whatever alias it has: where its clients bootstrap, and, once
+    one is connected, its id and the addresses of its brokers. A clone from a snapshot has the id of its
+    original."""
+
+    bootstrap: frozenset[str]
+    id: str | None = None
+    brokers: frozenset[tuple[str, int]] = frozenset()
+
+    def is_also(self, other: SeenCluster) -> bool:
+        """Whether both are known to be one cluster."""
+        if self.bootstrap & other.bootstrap:
+            return True
+        return self.id is not None and self.id == other.id and bool(self.brokers & other.brokers)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copied:
+    """Where records of a source partition have landed, between which topics of which clusters."""
+
+    partition: TopicPartition
+    origin: TopicIdPair
+    stretches: tuple[OffsetRange, ...]
+    source: SeenCluster
+    target: SeenCluster
+
+
+#: Leases that the driver has not confirmed for so long lapse; not longer than the session of its membership
+#: (`client/admin/membership.py`).
+SILENT_SECONDS = 6.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """The right and duty of one task to copy one partition during one epoch.
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
-    `stored` says whether the offsets topic knows of `start`, or need not. With a `trail`, `start` is its
-    upstream offset, and records from there on may be on the target already. `lineage` says of which log
-    `start` is an offset. `share` is this lease's part of what its flow may read
-    (`throttle.bytes.per.second`); those of all its leases add up to 1.
+    `stored` says whether the offsets topic knows of `start`, or need not; `stored_offset` is what that topic
+    says, -1 if nothing. With a `trail`, `start` is its upstream offset, and records from there on may be on
+    the target already. `lineage` says of which log `start` is an offset. `share` is this lease's part of what
+    its flow may read (`throttle.bytes.per.second`); those of all its leases add up to 1.
     """
 
     flow: str
@@ -241,7 +373,8 @@ class Lease:
     start: int
     end: int | None = None
     stored: bool = True
-    trail: Trail | None = None
+    stored_offset: int = -1
+    trail: ProducerSnapshot | None = None
     lineage: Lineage = field(default_factory=Lineage)
     share: float = 0.0
 
@@ -278,9 +411,9 @@ class Receipt:
     doubts: int = 0
     quarantined: int = 0
     throttled: bool = False
-    trail: Trail | None = None
-    mark: Mark | None = None
+    trail: ProducerSnapshot | None = None
+    mark: LeaderEpochMark | None = None
     turn: int = 0
     recheck: bool = False
     gaps: tuple[Gap, ...] = ()
-    stretches: tuple[Stretch, ...] = ()
+    stretches: tuple[OffsetRange, ...] = ()

@@ -1,11 +1,17 @@
-"""How a client proves who it is and finds out whom it talks to: values, read by `config/security.py`.
+"""TLS and SASL settings of a client, as values; `config/security/connection.py` reads them.
 
 Secrets hide themselves wherever a value is printed as a whole, and travel with it to the executors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from heliograph.permitted import AWS, KERBEROS, Kind, Location, Permitted
+
+JAAS = "sasl.jaas.config"
+TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 
 
 class Secret(str):
@@ -132,10 +138,12 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """`keys` are the settings under the names that the user wrote, where those have a prefix."""
+    """`keys` are the settings under the names that the user wrote, where those have a prefix. `permitted` is
+    what may be opened for it; None for a configuration of the operator's, which may name anything."""
 
     tls: Tls | None = None
     sasl: Sasl | None = None
+    permitted: Permitted | None = None
     keys: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
     def key(self, name: str) -> str:
@@ -144,3 +152,28 @@ class Security:
 
 
 PLAINTEXT = Security()
+
+
+def locations(security: Security) -> Iterator[Location]:
+    """Every file that a client with this login opens, every URL that it asks, and whose identity of the
+    worker's own it uses. Whatever opens something new for a login adds it here."""
+    if security.tls is not None:
+        yield from _stores(security.tls)
+    match security.sasl.credentials if security.sasl is not None else None:
+        case TokenEndpoint() as endpoint:
+            yield Location(Kind.URL, endpoint.url, TOKEN_URL)
+            yield from (each._replace(setting=JAAS) for each in _stores(endpoint.tls))
+        case GivenToken(location=str() as location):
+            yield Location(Kind.FILE, location, TOKEN_URL)
+        case AwsIam():
+            yield Location(Kind.IDENTITY, AWS, "sasl.mechanism")
+        case Kerberos(keytab=str() as keytab):
+            yield Location(Kind.FILE, keytab, JAAS)
+        case Kerberos():
+            yield Location(Kind.IDENTITY, KERBEROS, JAAS)
+
+
+def _stores(tls: Tls) -> Iterator[Location]:
+    for store in (tls.truststore, tls.keystore):
+        if store is not None and store.location is not None:
+            yield Location(Kind.FILE, store.location, f"ssl.{store.name}.location")

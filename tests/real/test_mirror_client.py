@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +15,10 @@ from heliograph.model import TopicPartition
 from heliograph.policy.java_regex import JavaPattern
 from support.clusters.writing import New, create_topics, write
 from support.flows.mirroring import new_alias
+from support.repository import ROOT
+from support.waiting import PATIENCE_SECONDS
 
-DOCS = Path(__file__).parents[2] / "docs" / "mirror_client.md"
+DOCS = ROOT / "docs" / "mirror_client.md"
 
 
 def properties(cluster: Cluster) -> dict[str, str]:
@@ -89,7 +90,7 @@ def test_a_part_of_the_checkpoints_is_never_an_answer(target_cluster: Cluster, a
         with pytest.raises(ConnectionLost, match="could not be read to its end in 0 s"):
             client.translate_offsets(alias, "g", timeout=0)
 
-        assert len(client.translate_offsets(alias, "g", timeout=30)) == 100
+        assert len(client.translate_offsets(alias, "g", timeout=PATIENCE_SECONDS)) == 100
 
 
 def test_groups_are_found_by_javas_regular_expressions(target_cluster: Cluster, alias: str) -> None:

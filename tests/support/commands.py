@@ -10,13 +10,16 @@ from pathlib import Path
 from unittest import mock
 
 from heliograph.cli.main import main
+from support.waiting import PATIENCE_SECONDS
 
 Done = subprocess.CompletedProcess[str]
 
 
 def heliograph(*arguments: str | Path) -> Done:
     command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+    )
 
 
 def heliograph_here(*arguments: str | Path) -> Done:

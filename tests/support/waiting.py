@@ -1,4 +1,8 @@
-"""Wait for something that others bring about, and say how things stood when it did not come."""
+"""Wait for something that others bring about, and say how things stood when it did not come.
+
+Tests say what happens, not how soon: `make chaos` and `make bench` measure time. So there is one limit for
+all that is waited for, which only a test that fails reaches, however busy the machine is.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,33 @@ from typing import TypeVar
 
 State = TypeVar("State")
 
+#: Less than pytest's own limit, which would not say how things stood.
+PATIENCE_SECONDS = 240.0
 _LOOK_SECONDS = 0.03
+_SHOWN = 2000
 
 
-def eventually(
-    look: Callable[[], State], until: Callable[[State], bool], *, within: float = 30.0
-) -> State:
+def eventually(look: Callable[[], State], until: Callable[[State], bool]) -> State:
     """The first state that `look` finds and `until` accepts; fails with the last one seen."""
-    deadline = time.monotonic() + within
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while not until(state := look()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"not within {within:g} s; last seen: {state!r}")
+            raise AssertionError(f"not within {PATIENCE_SECONDS:g} s; last seen: {_shown(state)}")
         time.sleep(_LOOK_SECONDS)
     return state
+
+
+def stays(look: Callable[[], State], wanted: Callable[[State], bool], *, seconds: float) -> None:
+    """Fails with the first state in this time that is not `wanted`."""
+    end = time.monotonic() + seconds
+    while True:
+        state = look()
+        assert wanted(state), _shown(state)
+        if time.monotonic() > end:
+            return
+        time.sleep(_LOOK_SECONDS)
+
+
+def _shown(state: object) -> str:
+    text = repr(state)
+    return text if len(text) <= 2 * _SHOWN else f"{text[:_SHOWN]} … {text[-_SHOWN:]}"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import typer
 
+from heliograph.cli.escaping import VisibleFormatter, visible
 from heliograph.config.formats.properties import read_properties
 from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_client_config
 
@@ -26,8 +27,10 @@ def cluster_at(bootstrap_server: str, command_config: Path | None) -> MirrorClie
 
 def warn(*messages: str) -> None:
     for message in messages:
-        typer.echo(f"warning: {message}", err=True)
+        typer.echo(visible(f"warning: {message}"), err=True)
 
 
 def log_warnings_to_stderr() -> None:
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
+    logging.basicConfig(level=logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(VisibleFormatter("%(levelname)s %(message)s"))

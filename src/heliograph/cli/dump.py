@@ -12,6 +12,7 @@ import typer
 
 from heliograph.cli.choices import Kind
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
+from heliograph.cli.escaping import visible, visible_json
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
 from heliograph.client.fetch.log_tail import read_between
 from heliograph.client.net.cluster import ClusterClient
@@ -94,7 +95,8 @@ class _Printer:
                 self.malformed += 1
                 warn(f"{partition} offset {record.offset}: skipped: {spoken.reason}")
             else:
-                typer.echo(self._line(partition, record, spoken))
+                line = self._line(partition, record, spoken)
+                typer.echo(visible_json(line) if self._as_json else visible(line))
 
     def _line(self, partition: TopicPartition, record: Record, spoken: Spoken) -> str:
         if self._as_json:

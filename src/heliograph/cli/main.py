@@ -10,7 +10,9 @@ import typer
 
 from heliograph import __version__
 from heliograph.cli.choices import Kind, Output
+from heliograph.cli.escaping import visible
 from heliograph.config.formats.format import Form
+from heliograph.config.security.role import Role
 from heliograph.errors import ConfigError, HeliographError
 
 app = typer.Typer(
@@ -71,9 +73,9 @@ def run(
 ) -> None:
     """Mirror clusters as connect-mirror-maker.sh does, from the same file."""
     from heliograph.cli.run import run as run_mirror
-    from heliograph.config.formats.load import Beside
+    from heliograph.config.formats.load import LoadOptions
 
-    beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
     raise typer.Exit(run_mirror(config, beside, once=once, master=master))
 
 
@@ -94,6 +96,19 @@ def serve(
     from heliograph.cli.serve import serve as run_worker
 
     raise typer.Exit(run_worker(config, master=master))
+
+
+@app.command()
+def password(
+    user: Annotated[str, typer.Argument(metavar="USER", help="The name to log in with.")],
+    role: Annotated[
+        Role, typer.Option("--role", help="read: GET only; write: everything.")
+    ] = Role.WRITE,
+) -> None:
+    """A line for rest.users.file, with the hash of a password that is asked for, or read from a pipe."""
+    from heliograph.cli.password import password as make_line
+
+    raise typer.Exit(make_line(user, role))
 
 
 @app.command()
@@ -145,9 +160,9 @@ def plan(
 ) -> None:
     """What a run would create, alter, mirror and follow; changes nothing."""
     from heliograph.cli.plan import plan as make_plan
-    from heliograph.config.formats.load import Beside
+    from heliograph.config.formats.load import LoadOptions
 
-    beside = Beside(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
     raise typer.Exit(make_plan(config, beside, as_json=as_json, everything=everything))
 
@@ -168,9 +183,9 @@ def status(
 ) -> None:
     """Lag and state of every partition and group. Exits with 1 if a flow is not known to be well."""
     from heliograph.cli.status import status as show_status
-    from heliograph.config.formats.load import Beside
+    from heliograph.config.formats.load import LoadOptions
 
-    beside = Beside(worker=worker, secrets=secrets or ())
+    beside = LoadOptions(worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
     raise typer.Exit(
         show_status(config, beside, as_json=as_json, watch=watch, partitions=partitions)
@@ -254,10 +269,10 @@ def main() -> None:
         app(args=_spread(sys.argv[1:]))
     except ConfigError as e:
         for problem in e.problems:
-            typer.echo(f"error: {problem}", err=True)
+            typer.echo(visible(f"error: {problem}", keep="\n"), err=True)
         sys.exit(2)
     except HeliographError as e:
-        typer.echo(f"error: {e}", err=True)
+        typer.echo(visible(f"error: {e}", keep="\n"), err=True)
         sys.exit(1)
 
 

@@ -12,12 +12,12 @@ from heliograph.cli.cluster_options import log_warnings_to_stderr
 from heliograph.cli.plan_text import plan_blocks
 from heliograph.cli.tables import as_json as to_json
 from heliograph.cli.tables import show
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.dry_run import plan_mirror
 
 
-def plan(path: Path, beside: Beside, *, as_json: bool, everything: bool) -> int:
+def plan(path: Path, beside: LoadOptions, *, as_json: bool, everything: bool) -> int:
     """0 if the plan could be made, 1 if a part of it could not, since a cluster did not answer."""
     log_warnings_to_stderr()
     config = load(path, beside)

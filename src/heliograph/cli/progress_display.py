@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.logging import RichHandler
 from rich.table import Table
+from rich.text import Text
 
+from heliograph.cli.escaping import VisibleFormatter, visible
 from heliograph.runtime.problems import summed_up
 from heliograph.runtime.progress import Progress, TopicProgress
 
@@ -109,6 +111,7 @@ def _table(progress: Progress, stop: threading.Event) -> None:
 def _route_logs(console: Console) -> None:
     """Log lines scroll above the live table instead of through it."""
     root, handler = logging.getLogger(), RichHandler(console=console, show_path=False)
+    handler.setFormatter(VisibleFormatter("%(message)s"))
     for each in (each for before in root.handlers for each in before.filters):
         handler.addFilter(each)
     root.handlers = [handler]
@@ -127,16 +130,16 @@ def _render(looked: list[tuple[TopicProgress, float, float]], epoch: int) -> Tab
     for topic, rate, size in busiest[:_ROWS]:
         trouble = topic.troubled[0] if topic.troubled else None
         table.add_row(
-            topic.flow,
-            topic.topic,
+            Text(visible(topic.flow)),
+            Text(visible(topic.topic)),
             f"{topic.partitions:,}",
             f"{topic.records:,}",
             f"{rate:,.0f}",
             f"{size / 1e6:,.2f}",
             "?" if topic.lag is None else f"{topic.lag:,}",
-            f"[red]{trouble.state} {trouble.partition}: {trouble.error}"
+            Text(visible(f"{trouble.state} {trouble.partition}: {trouble.error}"), style="red")
             if trouble
-            else "[green]ok",
+            else Text("ok", style="green"),
         )
     if len(busiest) > _ROWS:
         rest = busiest[_ROWS:]

@@ -13,7 +13,7 @@ from heliograph.config.formats.convert.conversion import read_outline
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.connect.dedicated_herder import DedicatedHerder
 from heliograph.connect.herder import Forbidden
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import ConfigError
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
@@ -65,7 +65,7 @@ def connector_configs(path: Path, worker: Path | None) -> Mapping[str, Mapping[s
 
 
 def _started(rest: RestConfig, herder: DedicatedHerder, *, asked_for: bool) -> RestServer | None:
-    levels = Levels(now_ms)
+    levels = LoggerLevels(now_ms)
     server = RestServer(rest, herder, levels, _not_for_all)
     try:
         server.start()

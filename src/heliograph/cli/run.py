@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import typer
 
+from heliograph.cli.escaping import VisibleFormatter, visible
 from heliograph.cli.progress_display import show
 from heliograph.cli.rest import answering
-from heliograph.config.formats.load import Beside, load
+from heliograph.client.security.key_files import sweep_key_folders
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.runtime.driver import Mirror, Outcome, slots_for
 from heliograph.runtime.progress import Progress
 from heliograph.spark.session import ClusterSpark, LocalSpark
@@ -24,10 +27,13 @@ log = logging.getLogger(__name__)
 #: A mirror of many topics and groups makes tens of thousands of objects in every cycle, among hundreds of
 #: thousands that stay, and next to no circles of them: every 700, as Python has it, is far too often to look.
 ALLOCATIONS_PER_COLLECTION = 50_000
+_FORMAT, _DATE_FORMAT = "%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"
 
 
-def run(path: Path, beside: Beside, *, once: bool, master: str | None) -> int:
+def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> int:
     log_to_stderr()
+    write_for_this_user_only()
+    sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     config = load(path, beside)
     for warning in config.warnings:
@@ -52,11 +58,11 @@ def report(outcome: Outcome, *, once: bool) -> int:
     for receipt in outcome.unfinished:
         typer.echo(
             f"{receipt.state}: {receipt.flow} {receipt.topic}-{receipt.partition} stands at source offset "
-            f"{receipt.position}: {receipt.error or 'not copied to its end'}",
+            f"{receipt.position}: {visible(receipt.error or 'not copied to its end')}",
             err=True,
         )
     for problem in outcome.problems:
-        typer.echo(f"not mirrored: {problem}", err=True)
+        typer.echo(visible(f"not mirrored: {problem}"), err=True)
     if outcome.quarantined:
         typer.echo(f"not mirrored: {outcome.quarantined:,} records in quarantine", err=True)
     offsets = "offsets are stored"
@@ -69,11 +75,16 @@ def report(outcome: Outcome, *, once: bool) -> int:
     return 1 if outcome.unstored or (once and not outcome.good) else 0
 
 
+def write_for_this_user_only() -> None:
+    """Whatever this process and its children, Spark's JVM and workers among them, write to temporary folders:
+    Spark leaves it to the umask whether other users can enter the folder of its blocks."""
+    os.umask(0o077)
+
+
 def log_to_stderr() -> None:
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", datefmt="%H:%M:%S"
-    )
+    logging.basicConfig(level=logging.INFO)
     for handler in logging.getLogger().handlers:
+        handler.setFormatter(VisibleFormatter(_FORMAT, _DATE_FORMAT))
         handler.addFilter(_not_py4js_chatter)
 
 

@@ -10,11 +10,17 @@ from contextlib import closing
 from pathlib import Path
 
 from heliograph.cli.progress_display import show
-from heliograph.cli.run import ALLOCATIONS_PER_COLLECTION, log_to_stderr, stopping_on_signals
+from heliograph.cli.run import (
+    ALLOCATIONS_PER_COLLECTION,
+    log_to_stderr,
+    stopping_on_signals,
+    write_for_this_user_only,
+)
+from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.connectors.read_connectors import assemble
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.config.connectors.worker import load_worker
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.connect.worker_herder import WorkerHerder, work_group
 from heliograph.runtime.driver import Mirror, slots_here
 from heliograph.runtime.progress import Progress
@@ -30,6 +36,8 @@ _CLUSTER_SLOTS = 16
 def serve(path: Path | None, *, master: str | None) -> int:
     """Until it is told to stop."""
     log_to_stderr()
+    write_for_this_user_only()
+    sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     worker = load_worker(path)
     for warning in worker.warnings:
@@ -37,7 +45,7 @@ def serve(path: Path | None, *, master: str | None) -> int:
     rest = read_rest_config({n: each.value for n, each in worker.settings.items()}, os.environ)
     url = rest.advertised_url(os.uname().nodename)
     spark = LocalSpark(slots_here()) if master is None else ClusterSpark(master, _CLUSTER_SLOTS)
-    stop, progress, levels = threading.Event(), Progress(), Levels(now_ms)
+    stop, progress, levels = threading.Event(), Progress(), LoggerLevels(now_ms)
     with closing(spark), stopping_on_signals(stop), show(progress):
         mirror = Mirror(
             assemble([], worker),

@@ -14,7 +14,7 @@ from heliograph.cli.cluster_options import log_warnings_to_stderr
 from heliograph.cli.status_text import status_blocks
 from heliograph.cli.tables import as_json as to_json
 from heliograph.cli.tables import drawn, show
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ConfigError
 from heliograph.inspection.clusters import Clusters
@@ -27,7 +27,7 @@ _WATCH_SECONDS = 5.0
 
 
 def status(
-    path: Path | None, beside: Beside, *, as_json: bool, watch: bool, partitions: bool
+    path: Path | None, beside: LoadOptions, *, as_json: bool, watch: bool, partitions: bool
 ) -> int:
     """0 if every flow is known to run and no partition has failed, 1 if not."""
     log_warnings_to_stderr()

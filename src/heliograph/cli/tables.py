@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from rich import box
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
+
+from heliograph.cli.escaping import visible, visible_json
 
 _NUMBER = re.compile(r"[-?]|[\d.,]+( (s|min|h|d))?")
 
@@ -71,7 +73,14 @@ def _some(subjects: Sequence[str], most: int | None) -> str:
 
 def plain(blocks: Iterable[Block]) -> str:
     """Blank-separated columns, as Kafka's tools print them."""
-    return "\n".join(line.rstrip() for block in blocks for line in _lines(block))
+    return "\n".join(line.rstrip() for block in blocks for line in _lines(_visible(block)))
+
+
+def _visible(block: Block) -> Block:
+    if isinstance(block, str):
+        return visible(block, keep="\n")
+    rows = [tuple(map(visible, row)) for row in block.rows]
+    return replace(block, title=visible(block.title), rows=rows)
 
 
 def _lines(block: Block) -> list[str]:
@@ -89,7 +98,7 @@ def _lines(block: Block) -> list[str]:
 
 def drawn(blocks: Iterable[Block]) -> RenderableType:
     """For a terminal; names are never taken for markup."""
-    return Group(*(part for block in blocks for part in _draw(block)))
+    return Group(*(part for block in blocks for part in _draw(_visible(block))))
 
 
 def _draw(block: Block) -> list[RenderableType]:
@@ -117,7 +126,7 @@ def show(blocks: Iterable[Block], console: Console) -> None:
 
 def as_json(value: Any, *, indent: int | None = 2) -> str:
     """Dataclasses and named tuples become objects, with the names of their fields."""
-    return json.dumps(_document(value), indent=indent, ensure_ascii=False)
+    return visible_json(json.dumps(_document(value), indent=indent, ensure_ascii=False))
 
 
 def _document(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import typer
 
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
+from heliograph.cli.escaping import visible, visible_json
 from heliograph.config.formats.load import load
 from heliograph.config.mirror_client_config import MirrorClientConfig
 from heliograph.errors import ConfigError
@@ -72,7 +73,10 @@ _COLUMNS = ("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA")
 
 def _table(checkpoints: Sequence[Checkpoint]) -> str:
     """Blank-separated columns, as kafka-consumer-groups prints them."""
-    rows = [_COLUMNS, *(tuple(str(field) or "-" for field in each) for each in checkpoints)]
+    rows = [
+        _COLUMNS,
+        *(tuple(visible(str(field)) or "-" for field in each) for each in checkpoints),
+    ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     return "\n".join(
         "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
@@ -81,4 +85,5 @@ def _table(checkpoints: Sequence[Checkpoint]) -> str:
 
 
 def _json(checkpoints: Sequence[Checkpoint]) -> str:
-    return json.dumps([each._asdict() for each in checkpoints], indent=2, ensure_ascii=False)
+    document = [each._asdict() for each in checkpoints]
+    return visible_json(json.dumps(document, indent=2, ensure_ascii=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from heliograph.config.formats.properties import PropertiesFile
@@ -13,7 +13,8 @@ from heliograph.config.resolve.layers import Layers, Setting, Settings, is_clien
 from heliograph.config.resolve.near_match import near
 from heliograph.config.security.connection import SecurityProblem, read_security, without_effect
 from heliograph.model import ClientKind, ClusterConfig
-from heliograph.security import PLAINTEXT, Security
+from heliograph.permitted import Permitted
+from heliograph.security import PLAINTEXT, Security, locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ class Logins:
     """How each kind of client logs in to a cluster; collects problems and warnings.
 
     `missing` is what a user writes before a setting that is not there. Of settings that have no effect,
-    only those are told whose key is its `own`: the others are another cluster's as well.
+    only those are told whose key is its `own`: the others are another cluster's as well. `permitted` is what
+    the logins of a connector that came through REST may name, by kind of client; None for a login of the
+    operator's.
     """
 
     file_name: str
@@ -87,11 +90,12 @@ class Logins:
     warnings: list[str]
     missing: str
     own: Callable[[str], bool]
+    permitted: Callable[[ClientKind], Permitted | None] = lambda _: None
 
     def secured(
         self, cluster: ClusterConfig, clients: Mapping[ClientKind, Settings]
     ) -> ClusterConfig:
-        found = {kind: self._security(its) for kind, its in clients.items()}
+        found = {kind: self._security(its, self.permitted(kind)) for kind, its in clients.items()}
         usual = found[ClientKind.ADMIN]
         return replace(
             cluster,
@@ -99,7 +103,7 @@ class Logins:
             by_client=tuple(found.items()) if set(found.values()) != {usual} else (),
         )
 
-    def _security(self, client: Settings) -> Security:
+    def _security(self, client: Settings, permitted: Permitted | None) -> Security:
         settings = {name: each for name, each in client.items() if is_security(name)}
         if any(setting.found.broken for setting in settings.values()):
             return PLAINTEXT  # reported already
@@ -111,7 +115,19 @@ class Logins:
             for unread in without_effect(values)
             if self.own(settings[unread.setting].key)
         )
-        return security
+        if permitted is None or security == PLAINTEXT:
+            return security
+        self.problems.extend(self._not_permitted(security, permitted, settings))
+        return replace(security, permitted=permitted)
+
+    def _not_permitted(
+        self, security: Security, permitted: Permitted, settings: Settings
+    ) -> Iterator[str]:
+        """The value itself stays unsaid: it may have come from a config provider."""
+        for location in locations(security):
+            refused = permitted.refusal(location)
+            if refused is not None:
+                yield self._place(SecurityProblem(location.setting, refused), settings)
 
     def _place(self, problem: SecurityProblem, settings: Settings) -> str:
         setting = settings.get(problem.setting)

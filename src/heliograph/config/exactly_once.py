@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heliograph.config.mirror_config import ExactlyOnce
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.model import IsolationLevel
 
 _SUPPORT = "exactly.once.source.support"
@@ -22,9 +22,9 @@ _INTERVAL = "transaction.boundary.interval.ms"
 class ExactlyOnceSettings:
     worker_prefix: str
     consumer_prefix: str
-    connector: Effective
-    worker: Effective
-    producer: Effective
+    connector: TypedSettings
+    worker: TypedSettings
+    producer: TypedSettings
     isolation_level: IsolationLevel
     warnings: list[str]
 
@@ -96,7 +96,7 @@ class ExactlyOnceSettings:
                 f"{found.limit_seconds:g} s, a third of transaction.timeout.ms",
             )
 
-    def _warn(self, effective: Effective, name: str, remark: str) -> None:
+    def _warn(self, effective: TypedSettings, name: str, remark: str) -> None:
         setting = effective.settings[name]
         self.warnings.append(f"{setting.key}: {remark} ({effective.at(setting)})")
 

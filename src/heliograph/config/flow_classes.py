@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from heliograph.config.mirror_config import FlowClasses, policy_of
 from heliograph.config.options.kafka_clients import is_security
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.errors import ConfigError, InvalidPattern
+from heliograph.permitted import Permitted
 from heliograph.policy import classes
 from heliograph.policy.naming import DefaultReplicationPolicy, ReplicationPolicy
 
@@ -19,7 +20,9 @@ _CLIENT_PREFIXES = tuple(
 )
 
 
-def read_classes(source: str, target: str, connector: Effective) -> FlowClasses:
+def read_classes(
+    source: str, target: str, connector: TypedSettings, permitted: Permitted | None = None
+) -> FlowClasses:
     """As MM2 a class is given the settings of its connector, but for those of clients."""
     settings = {
         name: setting.value.strip()
@@ -34,6 +37,7 @@ def read_classes(source: str, target: str, connector: Effective) -> FlowClasses:
         config_property_filter=connector.text("config.property.filter.class"),
         source=source,
         settings=tuple(sorted(settings.items())),
+        modules=None if permitted is None else permitted.modules,
     )
 
 
@@ -42,13 +46,13 @@ def is_own(class_name: str) -> bool:
     return ":" in class_name
 
 
-def has_own(connector: Effective) -> bool:
+def has_own(connector: TypedSettings) -> bool:
     """Whether any class of the flow may read settings that MM2 does not know."""
     kinds = ("replication.policy", "topic.filter", "group.filter", "config.property.filter")
     return any(is_own(connector.text(f"{kind}.class")) for kind in kinds)
 
 
-def usable_policy(flow_classes: FlowClasses, connector: Effective) -> ReplicationPolicy:
+def usable_policy(flow_classes: FlowClasses, connector: TypedSettings) -> ReplicationPolicy:
     """The flow's policy; where it cannot be made, that is a problem and the default stands in."""
     try:
         return policy_of(flow_classes)
@@ -57,12 +61,13 @@ def usable_policy(flow_classes: FlowClasses, connector: Effective) -> Replicatio
         return DefaultReplicationPolicy()
 
 
-def check_filters(flow_classes: FlowClasses, connector: Effective) -> None:
+def check_filters(flow_classes: FlowClasses, connector: TypedSettings) -> None:
+    settings, modules = flow_classes.mapping, flow_classes.modules
     makers: tuple[Callable[[], object], ...] = (
-        lambda: classes.topic_filter(flow_classes.topic_filter, flow_classes.mapping),
-        lambda: classes.group_filter(flow_classes.group_filter, flow_classes.mapping),
+        lambda: classes.topic_filter(flow_classes.topic_filter, settings, modules),
+        lambda: classes.group_filter(flow_classes.group_filter, settings, modules),
         lambda: classes.config_property_filter(
-            flow_classes.config_property_filter, flow_classes.mapping
+            flow_classes.config_property_filter, settings, modules
         ),
     )
     for make in makers:
@@ -74,7 +79,7 @@ def check_filters(flow_classes: FlowClasses, connector: Effective) -> None:
             connector.problems.append(_completed(str(error), connector))
 
 
-def _completed(problem: str, connector: Effective) -> str:
+def _completed(problem: str, connector: TypedSettings) -> str:
     """`option: sentence` with the key and line where the user set that option."""
     option, _, sentence = problem.partition(": ")
     setting = connector.settings.get(option)

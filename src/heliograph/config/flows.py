@@ -15,6 +15,7 @@ from heliograph.config.flow_classes import (
 from heliograph.config.mirror_config import (
     Checkpoints,
     ConfigSync,
+    FlowClasses,
     FlowConfig,
     Heartbeats,
     InternalTopic,
@@ -24,15 +25,18 @@ from heliograph.config.mirror_config import (
 from heliograph.config.options import Scope
 from heliograph.config.resolve.combinations import check_offset_syncs, runs_checkpoints
 from heliograph.config.resolve.layers import Layers, Settings
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.model import (
+    GapPolicies,
     GapPolicy,
     IsolationLevel,
+    LossPolicy,
     OffsetReset,
     SyncsLocation,
     Timestamps,
     Translation,
 )
+from heliograph.permitted import Permitted
 from heliograph.policy.naming import ReplicationPolicy
 
 #: Connect keeps connector configurations in one partition, so that their order holds.
@@ -42,7 +46,8 @@ _CONFIG_PARTITIONS = 1
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSettings:
     """What is in force for a pair of clusters, or for one connector. `worker_prefix` and `consumer_prefix`
-    are what a user writes before a setting of the worker, or of the source's consumer."""
+    are what a user writes before a setting of the worker, or of the source's consumer. `permitted` is what a
+    connector that came through REST may name."""
 
     connector: Settings
     consumer: Settings
@@ -50,6 +55,7 @@ class PairSettings:
     worker: Settings
     worker_prefix: str
     consumer_prefix: str
+    permitted: Permitted | None = None
 
 
 def pair_settings(layers: Layers, source: str, target: str) -> PairSettings:
@@ -94,7 +100,7 @@ class Pair:
 
     def flow(self, *, follows_groups: bool = True) -> FlowConfig:
         connector, consumer, worker = self._connector(), self._consumer(), self._worker()
-        classes = read_classes(self.source, self.target, connector)
+        classes = self._classes(connector)
         policy = usable_policy(classes, connector)
         isolation_level = IsolationLevel(consumer.text("isolation.level"))
         check_offset_syncs(connector)
@@ -119,7 +125,11 @@ class Pair:
             own_alias_is_cycle=connector.text("cycle.detection") == "4.4",
             classes=classes,
             timestamps=Timestamps(connector.text("timestamps")),
-            log_gap_policy=GapPolicy(connector.text("source.log.gap.policy")),
+            gap_policies=GapPolicies(
+                source=GapPolicy(connector.text("source.log.gap.policy")),
+                target=LossPolicy(connector.text("target.log.loss.policy")),
+            ),
+            accepts_same_cluster_id=connector.text("same.cluster.id.policy") == "accept",
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
             offsets_alias=self.target,
@@ -134,7 +144,7 @@ class Pair:
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
             # Where another connector follows the groups, it reads them.
-            stretches=exact and (checkpoints is not None or not follows_groups),
+            stretches=exact,
             checkpoints=checkpoints,
             exactly_once=ExactlyOnceSettings(
                 worker_prefix=self.settings.worker_prefix,
@@ -154,7 +164,7 @@ class Pair:
         interval = connector.interval("emit.heartbeats")
         if interval is None:
             return None
-        policy = usable_policy(read_classes(self.source, self.target, connector), connector)
+        policy = usable_policy(self._classes(connector), connector)
         return Heartbeats(
             name=self.name,
             source=self.source,
@@ -171,7 +181,7 @@ class Pair:
             offsets_alias=self.target,
         )
 
-    def _limits(self, connector: Effective) -> Limits:
+    def _limits(self, connector: TypedSettings) -> Limits:
         consumer, producer = self._consumer(), self._producer()
         return Limits(
             fetch_max_bytes=consumer.number("fetch.max.bytes"),
@@ -183,7 +193,7 @@ class Pair:
             bytes_per_second=connector.number("throttle.bytes.per.second"),
         )
 
-    def _quarantine(self, connector: Effective) -> InternalTopic | None:
+    def _quarantine(self, connector: TypedSettings) -> InternalTopic | None:
         """The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it."""
         if connector.text("oversize.record.policy") == "fail":
             return None
@@ -193,7 +203,9 @@ class Pair:
             replication_factor=connector.number("quarantine.topic.replication.factor"),
         )
 
-    def _offset_syncs(self, connector: Effective, policy: ReplicationPolicy) -> OffsetSyncs | None:
+    def _offset_syncs(
+        self, connector: TypedSettings, policy: ReplicationPolicy
+    ) -> OffsetSyncs | None:
         if not connector.flag("emit.offset-syncs.enabled"):
             return None
         location = SyncsLocation(connector.text("offset-syncs.topic.location"))
@@ -209,7 +221,9 @@ class Pair:
             lag_max=connector.number("offset.lag.max"),
         )
 
-    def _checkpoints(self, connector: Effective, policy: ReplicationPolicy) -> Checkpoints | None:
+    def _checkpoints(
+        self, connector: TypedSettings, policy: ReplicationPolicy
+    ) -> Checkpoints | None:
         checked = not is_own(connector.text("group.filter.class"))
         groups = connector.patterns("groups", checked=checked)
         exclude = connector.patterns("groups.exclude", checked=checked)
@@ -248,17 +262,20 @@ class Pair:
             replication_factor=worker.number(f"{kind}.storage.replication.factor"),
         )
 
-    def _connector(self) -> Effective:
+    def _classes(self, connector: TypedSettings) -> FlowClasses:
+        return read_classes(self.source, self.target, connector, self.settings.permitted)
+
+    def _connector(self) -> TypedSettings:
         return self._effective(self.settings.connector, Scope.CONNECTOR)
 
-    def _consumer(self) -> Effective:
+    def _consumer(self) -> TypedSettings:
         return self._effective(self.settings.consumer, Scope.CONSUMER)
 
-    def _producer(self) -> Effective:
+    def _producer(self) -> TypedSettings:
         return self._effective(self.settings.producer, Scope.PRODUCER)
 
-    def _worker(self) -> Effective:
+    def _worker(self) -> TypedSettings:
         return self._effective(self.settings.worker, Scope.WORKER)
 
-    def _effective(self, settings: Settings, scope: Scope) -> Effective:
-        return Effective(settings, scope, self.file_name, self.problems)
+    def _effective(self, settings: Settings, scope: Scope) -> TypedSettings:
+        return TypedSettings(settings, scope, self.file_name, self.problems)

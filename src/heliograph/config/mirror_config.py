@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from heliograph.model import (
     ClusterConfig,
-    GapPolicy,
+    GapPolicies,
     IsolationLevel,
     OffsetReset,
     SyncsLocation,
@@ -82,7 +82,8 @@ class Checkpoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowClasses:
-    """Policy and filters of a flow, by name, and the settings they are made from.
+    """Policy and filters of a flow, by name, and the settings they are made from. `modules` are those that
+    may be imported for them; None for any, in a configuration of the operator's.
 
     Names, since FlowConfig travels to Spark's workers and an object of a user's class may not.
     """
@@ -93,6 +94,7 @@ class FlowClasses:
     config_property_filter: str
     source: str
     settings: tuple[tuple[str, str], ...] = field(repr=False)
+    modules: frozenset[str] | None = None
 
     @property
     def mapping(self) -> Mapping[str, str]:
@@ -103,7 +105,10 @@ class FlowClasses:
 def policy_of(flow_classes: FlowClasses) -> ReplicationPolicy:
     """One object per flow and process. Raises ConfigError."""
     return policy_classes.replication_policy(
-        flow_classes.replication_policy, flow_classes.mapping, flow_classes.source
+        flow_classes.replication_policy,
+        flow_classes.mapping,
+        flow_classes.source,
+        flow_classes.modules,
     )
 
 
@@ -163,7 +168,8 @@ class FlowConfig:
     own_alias_is_cycle: bool
     classes: FlowClasses
     timestamps: Timestamps
-    log_gap_policy: GapPolicy
+    gap_policies: GapPolicies
+    accepts_same_cluster_id: bool  # of source and target: they are two clusters all the same
     connector_name: str
     offsets_topic: InternalTopic
     offsets_alias: str
@@ -173,7 +179,8 @@ class FlowConfig:
     config_sync: ConfigSync
     acl_sync_interval_seconds: int | None
     offset_syncs: OffsetSyncs | None
-    stretches: bool  # recorded, so that offsets can be translated exactly
+    #: Recorded, so that offsets can be translated exactly, and what the target loses be copied again.
+    stretches: bool
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
     limits: Limits
@@ -187,16 +194,20 @@ class FlowConfig:
 
     def topic_filter(self) -> TopicFilter:
         """Compiles; keep the result."""
-        return policy_classes.topic_filter(self.classes.topic_filter, self.classes.mapping)
+        return policy_classes.topic_filter(
+            self.classes.topic_filter, self.classes.mapping, self.classes.modules
+        )
 
     def group_filter(self) -> GroupFilter:
         """Compiles; keep the result."""
-        return policy_classes.group_filter(self.classes.group_filter, self.classes.mapping)
+        return policy_classes.group_filter(
+            self.classes.group_filter, self.classes.mapping, self.classes.modules
+        )
 
     def config_property_filter(self) -> ConfigPropertyFilter:
         """Compiles; keep the result."""
         return policy_classes.config_property_filter(
-            self.classes.config_property_filter, self.classes.mapping
+            self.classes.config_property_filter, self.classes.mapping, self.classes.modules
         )
 
     def target_topic(self, topic: str) -> str:
@@ -234,8 +245,8 @@ class MirrorConfig:
     `clusters` all that were declared, `flow_clusters` those that the clients of a flow, by its name, reach
     in another way.
 
-    Of connectors (`config/connectors.py`) each is a flow or heartbeats of its own, by its name:
-    `group_flows` are those that follow groups and copy nothing.
+    Of connectors (`config/connectors/read_connectors.py`) each is a flow or heartbeats of its own, by its
+    name: `group_flows` are those that follow groups and copy nothing.
 
     `problems`: what keeps connectors, by name, from running. `rest`: settings of the REST API.
 
@@ -247,6 +258,9 @@ class MirrorConfig:
     clusters: tuple[ClusterConfig, ...]
     epoch_seconds: int
     once_timeout_seconds: int
+    channel_host: str = ""  # of the driver, for its tasks; empty: as Spark's master suggests
+    channel_port: int = 0
+    accepts_unencrypted_secrets: bool = False  # on the way to executors of a Spark cluster
     warnings: tuple[str, ...] = ()
     flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
     group_flows: tuple[FlowConfig, ...] = ()

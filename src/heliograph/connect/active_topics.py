@@ -10,7 +10,7 @@ from heliograph.config.mirror_config import Heartbeats
 from heliograph.connect.status_log import StatusLog
 from heliograph.mm2.connect.status import TopicStatusRecord
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import Tenure
+from heliograph.runtime.running_connector import RunningConnector
 
 
 class ActiveTopics:
@@ -23,7 +23,7 @@ class ActiveTopics:
         self._now: dict[str, dict[str, int]] = {}  # records written, by connector and topic
         self._at_reset: dict[str, dict[str, int]] = {}
 
-    def write(self, running: Iterable[Tenure]) -> None:
+    def write(self, running: Iterable[RunningConnector]) -> None:
         now_ms = int(time.time() * 1000)
         news = []
         with self._lock:
@@ -51,7 +51,7 @@ class ActiveTopics:
             self._at_reset.pop(name, None)
             self._now.pop(name, None)
 
-    def _counts(self, tenure: Tenure) -> dict[str, int]:
+    def _counts(self, tenure: RunningConnector) -> dict[str, int]:
         settings = tenure.job.settings
         if isinstance(settings, Heartbeats):
             return {settings.topic.name: tenure.heartbeats_emitted}

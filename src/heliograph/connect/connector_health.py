@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heliograph.model import PartitionState
-from heliograph.runtime.connector_spec import Job, Part
+from heliograph.runtime.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.worker import Crew
+from heliograph.runtime.worker import Worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Activity:
+class ConnectorHealth:
     """What the engine does for a connector. `runs`: what it was last told to; `busy`: anything at all.
     `failed` are sentences by source partition (`topic-0`)."""
 
@@ -22,10 +22,10 @@ class Activity:
     failed: Mapping[str, str] | None = None
 
 
-def activity_of(crew: Crew, progress: Progress, job: Job) -> Activity:
+def activity_of(crew: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
     busy, tenure = crew.busy(job.name), crew.tenure_of(job)
     if tenure is None:
-        return Activity(runs=False, busy=busy)
+        return ConnectorHealth(runs=False, busy=busy)
     failed: dict[str, str] = {}
     if job.part is Part.COPY and tenure.flow is not None:
         failed = {
@@ -35,4 +35,4 @@ def activity_of(crew: Crew, progress: Progress, job: Job) -> Activity:
         }
         stopped = tenure.flow.gaps.failed()
         failed |= {str(p): f"{p}: {receipt.error}" for p, receipt in stopped.items()}
-    return Activity(runs=True, busy=busy, failure=tenure.hopeless, failed=failed)
+    return ConnectorHealth(runs=True, busy=busy, failure=tenure.hopeless, failed=failed)

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 from heliograph.config.connectors.read_connectors import Connector
 from heliograph.plan.tasks import TaskConfig, checkpoint_tasks, heartbeat_tasks, source_tasks
-from heliograph.runtime.connector_spec import Job, Part
-from heliograph.runtime.running_connector import Tenure
+from heliograph.runtime.connector_spec import ConnectorSpec, Part
+from heliograph.runtime.running_connector import RunningConnector
 
 
-def job_of(connector: Connector, turn: int) -> Job | None:
+def job_of(connector: Connector, turn: int) -> ConnectorSpec | None:
     """None: it has nothing to do, as it is configured."""
     settings = connector.flow or connector.heartbeats
     if settings is None or connector.kind is None or not connector.enabled:
         return None
-    return Job(
+    return ConnectorSpec(
         name=connector.name,
         part=Part(connector.kind.value),
         settings=settings,
@@ -24,7 +24,9 @@ def job_of(connector: Connector, turn: int) -> Job | None:
     )
 
 
-def tasks_of(config: Mapping[str, str], tenure: Tenure, tasks_max: int) -> list[TaskConfig] | None:
+def tasks_of(
+    config: Mapping[str, str], tenure: RunningConnector, tasks_max: int
+) -> list[TaskConfig] | None:
     """As MM2 would have them with what the job has seen; None: it has seen nothing so far."""
     if tenure.flow is not None:
         partitions = tenure.flow.partitions()

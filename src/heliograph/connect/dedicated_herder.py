@@ -27,11 +27,11 @@ from heliograph.connect.herder import (
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
 from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
 from heliograph.connect.restart_plan import restart_plan
-from heliograph.connect.statuses import Worker, shown, wanted_statuses
+from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
 from heliograph.mm2.connect.configs import RestartRecord, TargetState
 from heliograph.mm2.connect.status import ConnectorStatusRecord
-from heliograph.runtime.connector_spec import Job, Part
+from heliograph.runtime.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.progress import Progress
@@ -67,7 +67,7 @@ class DedicatedHerder:
         self._targets: dict[str, TargetState] = {}
         self._turns: dict[str, int] = {}
         self._last_tasks: dict[str, Sequence[Mapping[str, str]]] = {}
-        self._jobs: dict[str, tuple[Leadership, Job]] = {
+        self._jobs: dict[str, tuple[Leadership, ConnectorSpec]] = {
             job.name: (leadership, job)
             for leadership in self._crew.leaderships
             for job in leadership.jobs
@@ -92,7 +92,7 @@ class DedicatedHerder:
         if not leadership.leads:
             trace = leadership.waits_for or None
             return ConnectorStatus(name, self._state("UNASSIGNED", trace), {}, "source")
-        worker = Worker(
+        worker = WorkerIdentity(
             worker_id=self._worker_id,
             generation=max(leadership.generation, 0),
             version=CONNECT_VERSION,
@@ -162,9 +162,6 @@ class DedicatedHerder:
     ) -> tuple[bool, ConnectorInfo]:
         raise Forbidden(_OF_THE_FILE)
 
-    def patch(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
-        raise Forbidden(_OF_THE_FILE)
-
     def delete(self, name: str) -> None:
         raise Forbidden(_OF_THE_FILE)
 
@@ -230,7 +227,7 @@ class DedicatedHerder:
             ],
         )
 
-    def _job(self, name: str) -> Job:
+    def _job(self, name: str) -> ConnectorSpec:
         return replace(self._jobs[name][1], turn=self._turns.get(name, 0))
 
     def _target(self, name: str) -> TargetState:
@@ -261,12 +258,12 @@ class DedicatedHerder:
             target=job.cluster(settings.target),
         )
 
-    def _require(self, name: str, otherwise: str) -> tuple[Leadership, Job]:
+    def _require(self, name: str, otherwise: str) -> tuple[Leadership, ConnectorSpec]:
         if name not in self._jobs:
             raise NotFound(otherwise)
         return self._jobs[name]
 
-    def _require_leading(self, name: str, otherwise: str) -> tuple[Leadership, Job]:
+    def _require_leading(self, name: str, otherwise: str) -> tuple[Leadership, ConnectorSpec]:
         found = self._require(name, otherwise)
         if not self._writable:
             raise Forbidden(_NOT_WRITABLE)

@@ -54,7 +54,7 @@ def is_level(text: str) -> bool:
     return text.upper() in _LEVELS
 
 
-class Levels:
+class LoggerLevels:
     """Of this process. `now` is in milliseconds."""
 
     def __init__(self, now: Callable[[], int]) -> None:

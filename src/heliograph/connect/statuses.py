@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from heliograph.connect.connector_health import Activity
+from heliograph.connect.connector_health import ConnectorHealth
 from heliograph.connect.herder import State
 from heliograph.mm2.connect.configs import TargetState
 from heliograph.mm2.connect.status import (
@@ -32,7 +32,7 @@ _MOST_LINES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Worker:
+class WorkerIdentity:
     """Who says it."""
 
     worker_id: str
@@ -50,11 +50,11 @@ class Worker:
 
 
 def wanted_statuses(
-    worker: Worker,
+    worker: WorkerIdentity,
     name: str,
     target: TargetState,
     tasks: Sequence[Mapping[str, str]],
-    activity: Activity,
+    activity: ConnectorHealth,
 ) -> Iterator[ConnectorStatusRecord | TaskStatusRecord]:
     """Nothing of what is on its way from one state to another: the last word on it holds."""
     if target is not TargetState.STARTED:

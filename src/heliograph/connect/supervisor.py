@@ -20,10 +20,10 @@ from heliograph.config.connectors.read_connectors import Connector, read_connect
 from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.connect.active_topics import ActiveTopics
 from heliograph.connect.config_log import ConfigLog
-from heliograph.connect.connector_health import Activity, activity_of
+from heliograph.connect.connector_health import ConnectorHealth, activity_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
-from heliograph.connect.statuses import Worker, same, wanted_statuses
+from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
 from heliograph.errors import ClientError, ConfigError
 from heliograph.mm2.connect.configs import (
     LoggerLevelRecord,
@@ -40,10 +40,10 @@ from heliograph.mm2.connect.status import (
     TaskStatusRecord,
 )
 from heliograph.plan.tasks import TaskConfig
-from heliograph.runtime.connector_spec import Job
+from heliograph.runtime.connector_spec import ConnectorSpec
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import Tenure
+from heliograph.runtime.running_connector import RunningConnector
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ class _Known:
     config: Mapping[str, str]
     turn: int
     connector: Connector
-    job: Job | None = None
+    job: ConnectorSpec | None = None
     failure: str | None = field(default=None)
 
 
@@ -146,7 +146,7 @@ class Supervisor(threading.Thread):
             except (ClientError, ConfigError) as e:
                 delay = backoff.next()
                 self._say(f"{e}; trying again")
-            except Exception as e:
+            except BaseException as e:  # SystemExit, for one, would end this thread without a word
                 log.exception("supervisor: unexpected failure")
                 delay = backoff.next()
                 self._say(f"unexpected failure: {type(e).__name__}: {e}")
@@ -234,14 +234,24 @@ class Supervisor(threading.Thread):
         turn, known = self._turns.get(name, 0), self._known.get(name)
         if known is not None and known.config == config and known.turn == turn:
             return known
-        connector = read_connector(name, config, self._worker)
+        connector = self._connector(name, config)
         for warning in connector.warnings:
             log.warning("connector %s: %s", name, warning)
-        if connector.problems:
-            failure = "\n".join(connector.problems)
+        job = None if connector.problems else job_of(connector, turn)
+        refused = None if job is None else self._mirror.refusal(job)
+        if failure := "\n".join(connector.problems) or refused:
             log.error("connector %s cannot run: %s", name, failure)
             return _Known(config, turn, connector, failure=failure)
-        return _Known(config, turn, connector, job=job_of(connector, turn))
+        return _Known(config, turn, connector, job=job)
+
+    def _connector(self, name: str, config: Mapping[str, str]) -> Connector:
+        """All connectors of the topic came through REST, of this worker or of another."""
+        try:
+            return read_connector(name, config, self._worker, self._worker.permitted)
+        except Exception as e:
+            log.exception("connector %s: unexpected failure", name)
+            failure = f"connector {name}: unexpected failure: {type(e).__name__}: {e}"
+            return Connector(name=name, kind=None, problems=(failure,))
 
     # ── what is told ─────────────────────────────────────────────────────────────────────────
 
@@ -291,14 +301,14 @@ class Supervisor(threading.Thread):
             return self._statuses.connector(record.connector)
         return self._statuses.tasks(record.connector).get(record.task)
 
-    def _activity(self, name: str) -> Activity:
+    def _activity(self, name: str) -> ConnectorHealth:
         known, crew = self._known[name], self._mirror.crew
         if known.failure is not None or known.job is None:
             busy = crew.busy(name)
-            return Activity(runs=not busy, busy=busy, failure=known.failure)
+            return ConnectorHealth(runs=not busy, busy=busy, failure=known.failure)
         return activity_of(crew, self._progress, known.job)
 
-    def _running(self) -> Iterator[Tenure]:
+    def _running(self) -> Iterator[RunningConnector]:
         for known in self._known.values():
             tenure = None if known.job is None else self._mirror.crew.tenure_of(known.job)
             if tenure is not None:
@@ -314,8 +324,8 @@ class Supervisor(threading.Thread):
                 if task.state in _HELD:
                     yield TaskStatusRecord(name, number, status)
 
-    def _who(self) -> Worker:
-        return Worker(
+    def _who(self) -> WorkerIdentity:
+        return WorkerIdentity(
             worker_id=self._worker_id,
             generation=max(self._leadership.generation, 0),
             version=CONNECT_VERSION,

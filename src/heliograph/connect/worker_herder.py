@@ -186,15 +186,6 @@ class WorkerHerder:
         self._write(*records)
         return created, tasks
 
-    def patch(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
-        config = dict(_config(self._leading_state(), name))
-        for key, value in changes.items():
-            if value is None:
-                config.pop(key, None)
-            else:
-                config[key] = value
-        return self.put(name, config, initial_state=None, allow_replace=True)[1]
-
     def delete(self, name: str) -> None:
         _config(self._leading_state(), name)
         self._write(ConnectorConfigRecord(name, None), TargetStateRecord(name, None))
@@ -276,7 +267,7 @@ class WorkerHerder:
         kind = connector_class(config.get("connector.class", ""))
         if kind is None:
             raise BadRequest(f"Connector {name} is none of MirrorMaker 2's connectors")
-        found = read_connector(name, config, self._worker)
+        found = read_connector(name, config, self._worker, self._worker.permitted)
         its, target = found.flow or found.heartbeats, None
         cluster, topic = self._worker.cluster, self._worker.offsets_topic.name
         if its is not None and not found.problems:

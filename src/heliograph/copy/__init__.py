@@ -1,1 +1,1 @@
-"""The only door to Spark: leases in, copy in the tasks, receipts out."""
+"""The replication engine: fetch, prepare, produce, acknowledge. Knows nothing of Spark."""

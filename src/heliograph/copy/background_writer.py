@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import ClientKind, ClusterConfig
-from heliograph.records.decode import Record
+from heliograph.records.decode import Header, Record
 from heliograph.wire import error_codes
 from heliograph.wire.messages import broker_error
 
@@ -36,23 +36,32 @@ _spare: dict[str, ClusterClient] = {}
 _spare_lock = threading.Lock()
 
 
-#: By key, the values to write, oldest first.
-_Values = dict[bytes, tuple[bytes | None, ...]]
+#: By key, the values to write with their headers, oldest first.
+_Values = dict[bytes, tuple[tuple[bytes | None, tuple[Header, ...]], ...]]
 
 
-class SideWriter(threading.Thread):
+class BackgroundWriter(threading.Thread):
     """At most one write under way. `what` says in log lines what cannot be written; of each key, the newest
-    `history` values are."""
+    `history` values are. Nothing is written once the leases have `lapsed`: it would hide others' records."""
 
     def __init__(
-        self, config: ClusterConfig, topic: str, *, client_id: str, what: str, history: int = 1
+        self,
+        config: ClusterConfig,
+        topic: str,
+        *,
+        client_id: str,
+        what: str,
+        history: int = 1,
+        lapsed: Callable[[], bool] = lambda: False,
     ) -> None:
         super().__init__(name=f"{client_id} {topic}", daemon=True)
+        self.topic = topic
         self.problem: str | None = None
         self.hopeless = False  # the problem is none that waiting mends, or lasts
         self.failures = 0  # attempts that failed, in all
         self._what = what
         self._history = history
+        self._lapsed = lapsed
         self._waiting: _Values = {}
         self._writing = False
         self._closing = False
@@ -60,17 +69,22 @@ class SideWriter(threading.Thread):
         self._abandoned = False
         self._condition = threading.Condition()
         self._client = _take_client(config.for_client(ClientKind.PRODUCER), client_id)
-        self._client.stopped = lambda: self._abandoned
+        self._client.stopped = lambda: self._abandoned or lapsed()
         self._writer = RecordWriter(self._client, topic)
         self._backoff = Backoff(first=1.0, most=30.0)
         self._troubled = 0.0  # since when
 
     def offer(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
         """A key that has a newer value comes behind all others that wait."""
+        self.offer_with_headers((key, value, ()) for key, value in records)
+
+    def offer_with_headers(
+        self, records: Iterable[tuple[bytes, bytes | None, tuple[Header, ...]]]
+    ) -> None:
         with self._condition:
-            for key, value in records:
+            for key, value, headers in records:
                 older = self._waiting.pop(key, ())
-                self._waiting[key] = (*older, value)[-self._history :]
+                self._waiting[key] = (*older, (value, headers))[-self._history :]
             self._condition.notify_all()
 
     @property
@@ -118,7 +132,7 @@ class SideWriter(threading.Thread):
         with self._condition:
             while not self._waiting and not self._closing:
                 self._condition.wait()
-            if self._abandoned or (self._closing and self.problem is not None):
+            if self._abandoned or self._lapsed() or (self._closing and self.problem is not None):
                 return {}
             taken, self._waiting = self._waiting, {}
             self._writing = bool(taken)
@@ -148,9 +162,9 @@ class SideWriter(threading.Thread):
             )
         now = int(time.time() * 1000)
         batch = [
-            Record(timestamp=now, key=key, value=value)
+            Record(timestamp=now, key=key, value=value, headers=headers)
             for key, values in records.items()
-            for value in values
+            for value, headers in values
         ]
         self._writer.write({0: batch}, patience=_PATIENCE_SECONDS)
 

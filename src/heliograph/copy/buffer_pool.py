@@ -5,7 +5,7 @@ from __future__ import annotations
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import Limits
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.copy.quarantine import Quarantine
 from heliograph.wire.fetch import FetchLimits
 
@@ -19,7 +19,7 @@ def fetch_limits(limits: Limits) -> FetchLimits:
     )
 
 
-class Room:
+class BufferPool:
     """Half of `buffer_memory` is for batches that move. What waits for a partition that cannot be written
     to has the other half, so that it keeps none of the others waiting. The answers that batches are parts
     of take all of it at most."""
@@ -31,16 +31,16 @@ class Room:
         self._fetcher = fetcher
         self._producer = producer
         self._quarantine = quarantine
-        self._stalled: set[PartitionCopy] = set()
+        self._stalled: set[Partition] = set()
 
-    def stalls(self, copy: PartitionCopy) -> None:
+    def stalls(self, copy: Partition) -> None:
         """The target cannot be written to just now."""
         self._stalled.add(copy)
 
-    def moves(self, copy: PartitionCopy) -> None:
+    def moves(self, copy: Partition) -> None:
         self._stalled.discard(copy)
 
-    def is_stalled(self, copy: PartitionCopy) -> bool:
+    def is_stalled(self, copy: Partition) -> bool:
         return copy in self._stalled
 
     def find(self) -> bool:
@@ -55,7 +55,7 @@ class Room:
             2 * buffered < self._bytes or 2 * (buffered - self._producer.stuck_bytes) < self._bytes
         )
 
-    def _let_go(self, copy: PartitionCopy) -> None:
+    def _let_go(self, copy: Partition) -> None:
         """What was not sent yet is read again when the partition can be written to."""
         dropped, retry_at = self._producer.release(copy.target)
         if dropped and retry_at is not None:

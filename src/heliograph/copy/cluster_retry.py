@@ -8,18 +8,18 @@ from collections.abc import Callable, Collection
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.errors import ClientError, Interrupted
 from heliograph.model import PartitionState
 
 log = logging.getLogger(__name__)
 
 
-class Reach:
+class ClusterRetry:
     """Of one link. While a cluster is away, all its partitions wait, with the cause in sight. An epoch that
     ended while a cluster was asked has learned nothing of it: `interrupted`, and no partition's state."""
 
-    def __init__(self, flow: str, copies: Collection[PartitionCopy]) -> None:
+    def __init__(self, flow: str, copies: Collection[Partition]) -> None:
         self._flow = flow
         self._copies = copies
         self.interrupted = False

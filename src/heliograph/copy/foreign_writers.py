@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from heliograph.client.fetch.log_range import records_in
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.errors import ClientError
 
 log = logging.getLogger(__name__)
@@ -27,26 +27,38 @@ _EVERY_SECONDS = 2.0
 _LOOKS = 10
 
 
+def note_foreign_records(flow: str, copy: Partition, others: int, before: int) -> None:
+    if not copy.foreign:
+        log.warning(
+            "%s: %s: somebody else writes to it, too: %d records before offset %d are not ours; the "
+            "mirror goes on, but is no copy of %s any more (said once per epoch)",
+            flow,
+            copy.target,
+            others,
+            before,
+            copy.source,
+        )
+    copy.foreign += others
+
+
 @dataclass(slots=True)
 class _Suspicion:
-    copy: PartitionCopy
+    copy: Partition
     gap: range  # downstream
     others: int  # what of it our own markers do not explain
     looks: int = 0
 
 
-class Strangers:
+class ForeignWriterDetector:
     """Of one link; its thread's. `found(copy, records, end)`: so many of others stand before `end`."""
 
-    def __init__(
-        self, looker: ClusterClient, found: Callable[[PartitionCopy, int, int], None]
-    ) -> None:
+    def __init__(self, looker: ClusterClient, found: Callable[[Partition, int, int], None]) -> None:
         self._looker = looker
         self._found = found
         self._suspicions: list[_Suspicion] = []
         self._next = 0.0
 
-    def suspect(self, copy: PartitionCopy, gap: range) -> None:
+    def suspect(self, copy: Partition, gap: range) -> None:
         others = len(gap) - copy.markers
         if others > _MARKERS:
             self._found(copy, others, gap.stop)

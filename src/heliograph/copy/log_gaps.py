@@ -18,9 +18,20 @@ from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.partition import PartitionCopy
-from heliograph.model import PartitionState, TopicPartition
-from heliograph.plan.gaps import Known, Verdict, describe, differs, fails, judge, outcome
+from heliograph.copy.partition import Partition
+from heliograph.model import Gap, GapKind, PartitionState, TopicPartition
+from heliograph.plan.gaps import (
+    Found,
+    Known,
+    Verdict,
+    departure,
+    describe,
+    differs,
+    fails,
+    judge,
+    mark_after,
+    outcome,
+)
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +42,12 @@ class GapWatch:
     def __init__(
         self,
         flow: FlowConfig,
-        copies: Mapping[TopicPartition, PartitionCopy],
+        copies: Mapping[TopicPartition, Partition],
         fetcher: Fetcher,
         *,
         source: ClusterClient,
         target: ClusterClient,
-        go_on: Callable[[PartitionCopy, int | None], None],
+        go_on: Callable[[Partition, int | None], None],
     ) -> None:
         self._flow = flow
         self._copies = copies
@@ -44,14 +55,14 @@ class GapWatch:
         self._source = source
         self._target = target
         self._go_on = go_on
-        self._suspects: dict[TopicPartition, PartitionCopy] = {}
+        self._suspects: dict[TopicPartition, Partition] = {}
         self._backoff = Backoff(first=0.1, most=5.0)
         self._next_look = 0.0
         # Clients outlive a lease: what they knew before it may be older than the lease.
         self._seen: dict[ClusterClient, Metadata] = {c: c.metadata for c in (source, target)}
         self._gone: dict[ClusterClient, frozenset[str]] = {}
 
-    def begin(self, copies: Iterable[PartitionCopy]) -> None:
+    def begin(self, copies: Iterable[Partition]) -> None:
         """These are to be fetched now."""
         known = self._source.metadata.leader_epochs
         self.on_leaders({c.source: known[c.source] for c in copies if c.source in known})
@@ -63,7 +74,10 @@ class GapWatch:
             if copy.source_mark is not None and copy.source_mark.epoch < epoch:
                 self.suspect(copy)
 
-    def suspect(self, copy: PartitionCopy, error: str | None = None) -> None:
+    def suspect(self, copy: Partition, error: str | None = None) -> None:
+        """Not before it is known what of it is on the target: `begin` comes after that."""
+        if copy.recovering:
+            return
         self._suspects[copy.source] = copy
         copy.suspected = True
         if error is not None and copy.state is not PartitionState.FAILED:
@@ -76,7 +90,7 @@ class GapWatch:
         when all before it is settled."""
         if not self._suspects or time.monotonic() < self._next_look:
             return False
-        return any(not copy.outstanding for copy in self._suspects.values())
+        return any(map(_ready, self._suspects.values()))
 
     # ── topics ───────────────────────────────────────────────────────────────────────────────
 
@@ -91,7 +105,7 @@ class GapWatch:
             for copy in self._copies.values():
                 self._compare(copy)
 
-    def _compare(self, copy: PartitionCopy) -> None:
+    def _compare(self, copy: Partition) -> None:
         origin = copy.lease.lineage.origin
         gone = False
         for cluster, topic, known in (
@@ -106,10 +120,10 @@ class GapWatch:
                 return
         copy.recheck = gone
 
-    def _hand_over(self, copy: PartitionCopy, error: str) -> None:
+    def _hand_over(self, copy: Partition, error: str) -> None:
         """Not to be touched again under this lease."""
         self._suspects.pop(copy.source, None)
-        copy.suspected = copy.recheck = True
+        copy.suspected = copy.recheck = copy.halted = True
         copy.retry_at = None
         copy.state, copy.error = PartitionState.FAILED, error
         self._fetcher.positions.pop(copy.source, None)
@@ -118,7 +132,7 @@ class GapWatch:
 
     def judge(self) -> None:
         """Raises ClientError if the source is out of reach."""
-        ready = [copy for copy in self._suspects.values() if not copy.outstanding]
+        ready = [copy for copy in self._suspects.values() if _ready(copy)]
         found, missing = look_at_logs(
             self._source, {copy.source: copy.source_mark for copy in ready}
         )
@@ -127,11 +141,7 @@ class GapWatch:
             if copy.source not in self._suspects:
                 continue  # handed over
             if copy.source in found:
-                known = _known(copy)
-                verdict = judge(known, found[copy.source], self._flow.auto_offset_reset)
-                if verdict.gaps:
-                    log.info("%s: judged by %s and %s", copy.source, known, found[copy.source])
-                self._settle(copy, verdict)
+                self._judge(copy, Found.of(found[copy.source]))
             elif copy.state is not PartitionState.FAILED:
                 copy.state, copy.error = PartitionState.RETRYING, missing[copy.source]
         if missing:
@@ -139,9 +149,33 @@ class GapWatch:
         else:
             self._backoff.reset()
 
-    def _settle(self, copy: PartitionCopy, verdict: Verdict) -> None:
-        del self._suspects[copy.source]
-        policy = self._flow.log_gap_policy
+    def lost(self, copy: Partition, verdict: Verdict) -> None:
+        """The target has lost records: go back to where the verdict says, or wait for a user's word."""
+        copy.suspected = True
+        if not self._fails(copy, verdict):
+            self._go_on(copy, verdict.position)
+
+    def _judge(self, copy: Partition, found: Found) -> None:
+        known = _known(copy, found)
+        verdict = judge(known, found, self._flow.auto_offset_reset)
+        departs = departure(known, found)
+        if departs is not None and not verdict.gaps:
+            # What was read from there on is not in the log any more: no record there may get its numbers.
+            copy.barrier = departs
+            if copy.skip > departs - copy.position:
+                end = copy.position + copy.skip
+                gap = Gap(GapKind.TRUNCATED, departs, end, departs)
+                verdict = verdict._replace(gaps=(gap,))
+        if verdict.gaps:
+            log.info("%s: judged by %s and %s", copy.source, known, found)
+        copy.source_mark = mark_after(known, found, verdict)
+        if not self._fails(copy, verdict):
+            self._go_on(copy, verdict.position if verdict.position != copy.position else None)
+
+    def _fails(self, copy: Partition, verdict: Verdict) -> bool:
+        """Tell of its gaps, and whether they stop the partition."""
+        self._suspects.pop(copy.source, None)
+        policy = self._flow.gap_policies
         failed = fails(verdict, policy)
         sentences = []
         for gap in verdict.gaps:
@@ -154,20 +188,28 @@ class GapWatch:
             log.error("%s", sentence)
             sentences.append(sentence)
             copy.gaps.append(stamped)
+        copy.halted = failed
         if failed:
             copy.retry_at = None
             copy.state, copy.error = PartitionState.FAILED, sentences[-1]
-            return
+            return True
         copy.suspected = False
         if copy.state is not PartitionState.FAILED:
             copy.state, copy.error = PartitionState.RUNNING, None
-        self._go_on(copy, verdict.position if verdict.gaps else None)
+        return False
 
 
-def _known(copy: PartitionCopy) -> Known:
-    """Records that are to be dropped, since the target has them, were read of the log as it was: if that is
-    another one from before the newest of them on, they are not what will be read."""
-    position, mark = copy.position, copy.source_mark
-    if copy.skip and mark is not None:
-        position = max(position, mark.offset)
-    return Known(position=position, mark=mark)
+def _ready(copy: Partition) -> bool:
+    """Whether all that was sent of it is settled."""
+    return not copy.outstanding and not copy.recovering
+
+
+def _known(copy: Partition, found: Found) -> Known:
+    """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
+    if the source has deleted the first of them, the others are still to be found behind."""
+    if copy.skip and found.start is not None and copy.position < found.start:
+        if found.start < copy.position + copy.skip:
+            copy.skip_deleted(found.start)
+        else:
+            return Known(position=copy.position + copy.skip, mark=copy.source_mark)
+    return Known(position=copy.position, mark=copy.source_mark)

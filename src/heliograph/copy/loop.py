@@ -19,25 +19,27 @@ from functools import partial
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.poller import wait
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import IDENTITY_ERRORS, Producer
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import SideWriter
-from heliograph.copy.buffer_pool import Room, fetch_limits
-from heliograph.copy.cluster_retry import Reach
+from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.buffer_pool import BufferPool, fetch_limits
+from heliograph.copy.cluster_retry import ClusterRetry
+from heliograph.copy.foreign_writers import note_foreign_records
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.offset_store import OffsetStore
 from heliograph.copy.offset_syncs import Syncs
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import forward
-from heliograph.copy.producer_recovery import Footing
-from heliograph.copy.producer_snapshots import Trails
+from heliograph.copy.producer_recovery import ProducerRecovery
+from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.copy.producers import Producers
 from heliograph.copy.quarantine import Quarantine
-from heliograph.copy.subscription import Fates
+from heliograph.copy.subscription import SubscriptionState
+from heliograph.copy.target_loss import TargetLoss
 from heliograph.copy.throttle import Throttle
-from heliograph.errors import BrokerError, ClientError, Interrupted
+from heliograph.errors import BrokerError, ClientError, Interrupted, LeaseLapsed
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, PartitionState, Receipt, Timestamps, TopicPartition
 from heliograph.records.batch import SEQUENCES
@@ -56,7 +58,7 @@ _OFFSET_OUT_OF_RANGE = 1
 _MESSAGE_TOO_LARGE = 10
 
 
-class Link:
+class CopyLoop:
     def __init__(
         self,
         flow: FlowConfig,
@@ -67,6 +69,7 @@ class Link:
         looker: ClusterClient,
         offsets: ClusterClient | None = None,
         stopped: Callable[[], bool],
+        lapsed: Callable[[], bool] = lambda: False,
         patience_seconds: float = 60.0,
         transaction: Transaction | None = None,
     ) -> None:
@@ -75,9 +78,14 @@ class Link:
         self._source = source
         self._target = target
         self._stopped = stopped
+        self._lapsed = lapsed
         self._copies = {
-            TopicPartition(lease.topic, lease.partition): PartitionCopy(
-                lease, lease.start, lease.start, lease.start if lease.stored else None
+            TopicPartition(lease.topic, lease.partition): Partition(
+                lease,
+                lease.start,
+                lease.start,
+                lease.start if lease.stored else None,
+                flow.isolation_level,
             )
             for lease in leases
         }
@@ -111,15 +119,16 @@ class Link:
             request_bytes=flow.limits.request_bytes,
         )
         self._producer = self._producers.records
-        self._room = Room(
+        self._room = BufferPool(
             flow.limits.buffer_memory, self._fetcher, self._producer, self._quarantine
         )
         self._offsets = OffsetStore(flow, self._producers.offsets)
-        self._state = SideWriter(
+        self._state = BackgroundWriter(
             target.config,
             state_topic(flow.source),
             client_id=f"{flow.name}|{flow.connector_name}|state-producer",
             what=f"flow {flow.name}: trails and stretches",
+            lapsed=lapsed,
         )
         self._syncs = Syncs(
             flow,
@@ -127,12 +136,16 @@ class Link:
             source=source.config,
             target=target.config,
             state=self._state,
+            lapsed=lapsed,
         )
-        self._trails = Trails(self._state)
+        self._trails = ProducerSnapshots(self._state, self._syncs.note_begun)
         self._looker = looker
-        self._footing = Footing(flow.name, looker, self._producer, self._trails)
-        self._reach = Reach(flow.name, self._copies.values())
-        self._fates = Fates(
+        self._footing = ProducerRecovery(
+            flow, looker, self._producer, self._trails, on_loss=self._on_loss
+        )
+        self._loss = TargetLoss(flow, looker, self._syncs, self._state)
+        self._reach = ClusterRetry(flow.name, self._copies.values())
+        self._fates = SubscriptionState(
             flow.name,
             self._copies.values(),
             target=target,
@@ -152,13 +165,18 @@ class Link:
         self._done = False
 
     def run(self) -> None:
-        """Copy until every lease is done or the epoch is stopped; then settle what is under way."""
+        """Copy until every lease is done or the epoch is stopped; then settle what is under way.
+
+        Raises LeaseLapsed as soon as others may copy the same partitions: then nothing more is sent or
+        stored. What was sent just before, brokers take once, by sequence numbers or by fencing; an offset
+        or a trail that is stored late would hide those of a successor, and no broker knows better.
+        """
         self._state.start()
         self._syncs.start()
         try:
             self._producers.refresh(self._reach)
             self._find_footing(time.monotonic())
-            while not self._stopped() and not self._done:
+            while not (self._stopped() or self._lapsed() or self._done):
                 self._step()
             self._finish()
         finally:
@@ -189,6 +207,8 @@ class Link:
             self._reach(self._source, self._fetcher.send)
         connections = [*self._fetcher.connections(), *self._producers.connections()]
         wait(connections, min(rest or _TICK_SECONDS, self._wait_seconds()))
+        if self._lapsed():
+            return  # a process that was frozen was so here, most likely
         self._producers.pump()
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
@@ -241,13 +261,22 @@ class Link:
             return True
         return all(copy.finished for copy in self._copies.values())
 
+    def _require_leases(self) -> None:
+        if self._lapsed():
+            raise LeaseLapsed(
+                f"flow {self.flow.name}: the driver has not confirmed the leases in time; the task stops"
+            )
+
     def _finish(self) -> None:
+        self._require_leases()
         self._fetcher.close()
         # Not what is queued for the offsets topic: `stored` counts on it already.
         self._producer.abandon(self._by_target)
         self._drain()
+        self._require_leases()
         self._mark()
         self._state.wait_idle(_SIDE_SECONDS)
+        self._require_leases()
         if self._state.settled:
             self._store()
         self._drain()
@@ -287,7 +316,7 @@ class Link:
             self._last_progress = time.monotonic()
             self._forward(copy, answer)
 
-    def _forward(self, copy: PartitionCopy, answer: FetchedPartition) -> None:
+    def _forward(self, copy: Partition, answer: FetchedPartition) -> None:
         found = forward(
             copy,
             answer,
@@ -296,12 +325,14 @@ class Link:
             quarantine=self._quarantine.enabled,
         )
         if found.doubtful:
-            self._footing.doubt(copy, "compaction has been at it meanwhile")
+            self._footing.doubt(copy, "the records read there are not those that were copied")
             self._fates.look_again(copy)
             return
         for batch in found.there:
             at = copy.skipped(batch.next_offset, batch.record_count)
             self._syncs.landed(copy, batch, at)
+        if found.renumbered:
+            copy.barrier = found.position
         for batch in found.batches:
             copy.outstanding += 1
             self._producer.append(copy.target, batch)
@@ -315,7 +346,18 @@ class Link:
             copy.position = found.position
             if not copy.outstanding:
                 copy.acked = copy.position
+        self._proceed(copy)
+
+    def _proceed(self, copy: Partition) -> None:
+        """Fetch on; under new numbers, if the copy has come to where they begin."""
+        if copy.barrier is not None and copy.position >= copy.barrier and not copy.outstanding:
+            self._renumber(copy, copy.position)
         self._fates.resume(copy)
+
+    def _renumber(self, copy: Partition, position: int) -> None:
+        """Go on at `position`, with nothing under way, under numbers that no record had before."""
+        copy.renumber(position)
+        self._fates.look_again(copy)
 
     def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
         """No record left below the end of a bounded lease: compaction has removed the rest."""
@@ -328,7 +370,7 @@ class Link:
                     copy.acked = end
                 self._fates.resume(copy)
 
-    def _on_fetch_error(self, copy: PartitionCopy, code: int) -> None:
+    def _on_fetch_error(self, copy: Partition, code: int) -> None:
         error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
         if code == _OFFSET_OUT_OF_RANGE:
             self._gaps.suspect(copy, str(error))
@@ -337,18 +379,17 @@ class Link:
         else:
             self._fates.fail(copy, str(error))
 
-    def _go_on(self, copy: PartitionCopy, position: int | None) -> None:
+    def _go_on(self, copy: Partition, position: int | None) -> None:
         """Its log is what it was; or is not, and it goes on at `position`, with nothing under way."""
         if position is not None:
-            if copy.skip:
-                self._footing.doubt(copy, "its source's log is not what it was", position)
-                self._fates.look_again(copy)
-            copy.jump(position)
-        self._fates.resume(copy)
+            if copy.skip and position > copy.position:
+                self._footing.doubt(copy, "the source has deleted records that followed", position)
+            self._renumber(copy, position)
+        self._proceed(copy)
 
     # ── target side ──────────────────────────────────────────────────────────────────────────
 
-    def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
+    def _on_ack(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         copy = self._by_target.get(partition)
         if copy is None:
             self._on_own_ack(partition, batch)
@@ -363,51 +404,36 @@ class Link:
         else:
             copy.downstream += batch.record_count
         copy.markers = 0
-        if batch.runs is None and base_offset >= 0 and copy.landing is not None:
+        if copy.lost_from is not None:
+            pass  # to be copied again: the map must still tell where what was lost stood
+        elif batch.runs is None and base_offset >= 0 and copy.landing is not None:
             copy.landing.land(batch.first_offset, base_offset, batch.record_count)
         else:
             self._syncs.landed(copy, batch, base_offset)
         self._quarantine.proceed(copy, self._producer)
-        self._fates.resume(copy)
+        self._proceed(copy)
 
-    def _on_own_ack(self, partition: TopicPartition, batch: Outgoing) -> None:
+    def _on_own_ack(self, partition: TopicPartition, batch: ProducerBatch) -> None:
         if partition.topic not in self._quarantine.topics:
             self._offsets.acknowledged(batch)
             return
         self._last_progress = time.monotonic()
         copy = self._quarantine.acknowledged()
-        # A successor that counts mirrored records from a trail on must not find one that was left out.
-        self._trails.write_now([copy], _SIDE_SECONDS)
-        self._fates.resume(copy)
+        # A successor counts mirrored records from a trail on: none of them may be one that was left out.
+        self._renumber(copy, copy.position)
+        self._proceed(copy)
 
-    def _on_elsewhere(self, copy: PartitionCopy, base_offset: int, count: int) -> None:
+    def _on_elsewhere(self, copy: Partition, base_offset: int, count: int) -> None:
         """A batch has not landed right behind the one before."""
-        if 0 <= base_offset < copy.downstream:
-            log.warning(
-                "%s: %s: a batch is acknowledged at offset %d, expected %d",
-                self.flow.name,
-                copy.target,
-                base_offset,
-                copy.downstream,
-            )
+        if copy.shows_loss(base_offset):
+            copy.lose_from(base_offset)
+            copy.copied_since = True
+            self._fates.look_again(copy)
         if gap := copy.landed(base_offset, count):
             self._on_gap(copy, gap)
 
-    def _on_gap(self, copy: PartitionCopy, gap: range) -> None:
-        self._on_strangers(copy, len(gap), gap.stop)
-
-    def _on_strangers(self, copy: PartitionCopy, others: int, before: int) -> None:
-        if not copy.foreign:
-            log.warning(
-                "%s: %s: somebody else writes to it, too: %d records before offset %d are not ours; the "
-                "mirror goes on, but is no copy of %s any more (said once per epoch)",
-                self.flow.name,
-                copy.target,
-                others,
-                before,
-                copy.source,
-            )
-        copy.foreign += others
+    def _on_gap(self, copy: Partition, gap: range) -> None:
+        note_foreign_records(self.flow.name, copy, len(gap), gap.stop)
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         if isinstance(error, Interrupted):
@@ -426,16 +452,14 @@ class Link:
         if copy is None:
             self._on_own_refused(partition, error)
             return
-        copy.outstanding = 0
+        copy.unsettle()
         self._room.moves(copy)
         self._quarantine.forget(copy)
         if error.code in IDENTITY_ERRORS:
-            self._footing.lose(copy, f"{copy.source}: {error}")
-            self._fates.look_again(copy)
-        elif error.code == _MESSAGE_TOO_LARGE and self._fates.learn_max_bytes(copy):
-            self._fates.rewind(copy)
-        else:
+            self._footing.lose(copy, error)
+        elif error.code != _MESSAGE_TOO_LARGE or not self._fates.learn_max_bytes(copy):
             self._fates.fail(copy, f"{self.flow.name}: {copy.source}: {error}")
+        self._fates.look_again(copy)
 
     def _on_own_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         if partition.topic in self._quarantine.topics:
@@ -450,6 +474,20 @@ class Link:
         if due := self._fates.due(now):
             self._reach(self._target, lambda: self._found(self._footing.find(due)))
 
-    def _found(self, copies: Sequence[PartitionCopy]) -> None:
-        self._gaps.begin(copies)
+    def _on_loss(self, copy: Partition, end: int) -> None:
+        """The target has lost what it had acknowledged from its offset `end` on."""
+        self._target.refresh(self._producer.topics)
+        self._gaps.compare_topics()
+        if copy.recheck:
+            return  # the topic was created again, which is the driver's matter
+        verdict, exact = self._loss.judge(copy, end)
+        self._gaps.lost(copy, verdict)
+        if copy.copied_since:
+            self._footing.doubt(copy, "records have been copied since the target lost others")
+        elif not exact and not copy.halted:
+            self._footing.doubt(copy, "the offset map ends before the records that the target lost")
+        copy.copied_since = False
+
+    def _found(self, copies: Sequence[Partition]) -> None:
         self._fates.found(copies)
+        self._gaps.begin(copies)

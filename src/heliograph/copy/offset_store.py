@@ -6,12 +6,12 @@ import logging
 import time
 from collections.abc import Collection, Mapping
 
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
-from heliograph.mm2.connect.offset_records import offset_batches
+from heliograph.mm2.connect.offset_records import Logs, offset_batches
 from heliograph.model import TopicPartition
 from heliograph.wire import error_codes
 from heliograph.wire.messages import broker_error
@@ -19,7 +19,7 @@ from heliograph.wire.messages import broker_error
 log = logging.getLogger(__name__)
 
 #: Which positions a batch stores.
-_Queued = dict[Outgoing, list[tuple[PartitionCopy, int]]]
+_Queued = dict[ProducerBatch, list[tuple[Partition, int]]]
 
 
 class OffsetStore:
@@ -32,10 +32,10 @@ class OffsetStore:
     def __init__(self, flow: FlowConfig, producer: Producer) -> None:
         self._flow = flow
         self._producer = producer
-        self._marked: dict[PartitionCopy, int] = {}
+        self._marked: dict[Partition, int] = {}
         self._sent: _Queued = {}
 
-    def mark(self, copies: Collection[PartitionCopy]) -> None:
+    def mark(self, copies: Collection[Partition]) -> None:
         for copy in copies:
             if copy.to_store:
                 self._marked[copy] = copy.mark()
@@ -57,7 +57,11 @@ class OffsetStore:
             copy.stored = position
         self._marked = {}
 
-    def append(self, positions: Mapping[PartitionCopy, int]) -> _Queued:
+    def append(
+        self,
+        positions: Mapping[Partition, int],
+        logs: Mapping[Partition, Logs] | None = None,
+    ) -> _Queued:
         """Queue these. Raises ClientError, and nothing is queued."""
         topic, cluster = self._flow.offsets_topic.name, self._producer.cluster
         partitions = cluster.metadata.partitions.get(topic)
@@ -74,13 +78,14 @@ class OffsetStore:
             {source: position for source, (_, position) in by_source.items()},
             partitions,
             now_ms,
+            {copy.source: its for copy, its in (logs or {}).items()},
         ):
-            out = Outgoing(memoryview(batch), len(sources), -1, -1)
+            out = ProducerBatch(memoryview(batch), len(sources), -1, -1)
             queued[out] = [by_source[source] for source in sources]
             self._producer.append(TopicPartition(topic, number), out)
         return queued
 
-    def acknowledged(self, batch: Outgoing) -> None:
+    def acknowledged(self, batch: ProducerBatch) -> None:
         """The offsets topic has these for sure, and none that were stored before them."""
         for copy, position in self._sent.pop(batch, ()):
             copy.confirm(position)

@@ -13,17 +13,18 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import SideWriter
-from heliograph.copy.partition import PartitionCopy
-from heliograph.mm2.offset_map import LOST, Stretch, Stretches
-from heliograph.mm2.offset_map_builder import Landing
-from heliograph.mm2.offset_map_segments import ChunkLog
+from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.partition import Partition
+from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
+from heliograph.mm2.offset_map_builder import OffsetMapBuilder
+from heliograph.mm2.offset_map_segments import OffsetMapSegments
+from heliograph.mm2.offset_sync import Headers, origin_headers
 from heliograph.mm2.sync_policy import BURST, OffsetSyncPolicy
-from heliograph.model import ClusterConfig, Receipt, SyncsLocation
+from heliograph.model import ClusterConfig, Receipt, SyncsLocation, TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -40,11 +41,12 @@ class Syncs:
     def __init__(
         self,
         flow: FlowConfig,
-        copies: Collection[PartitionCopy],
+        copies: Collection[Partition],
         *,
         source: ClusterConfig,
         target: ClusterConfig,
-        state: SideWriter,
+        state: BackgroundWriter,
+        lapsed: Callable[[], bool] = lambda: False,
     ) -> None:
         self.lost = 0  # records whose place on the target is not known
         self.moved = True  # whether any copy may have moved since syncs were last collected
@@ -53,34 +55,39 @@ class Syncs:
         self._lock = threading.Lock()  # receipts are made in another thread
         self._next_collect = 0.0
         self._policy: OffsetSyncPolicy | None = None
-        self._syncs: SideWriter | None = None
+        self._headers: dict[TopicPartition, Headers] = {}
+        self._syncs: BackgroundWriter | None = None
         self._state = state
         self._exact = False
-        self._chunks: dict[PartitionCopy, ChunkLog] = {}
-        self._unreported: dict[PartitionCopy, Stretches] = {}
+        self._chunks: dict[Partition, OffsetMapSegments] = {}
+        self._unreported: dict[Partition, OffsetMap] = {}
         if flow.offset_syncs is not None:
             here = flow.offset_syncs.location
             self._policy = OffsetSyncPolicy(flow.offset_syncs.lag_max)
-            self._syncs = SideWriter(
+            self._headers = {c.source: origin_headers(c.lease.lineage.origin) for c in copies}
+            self._syncs = BackgroundWriter(
                 source if here is SyncsLocation.SOURCE else target,
                 flow.offset_syncs.topic.name,
                 client_id=f"{flow.name}|{flow.connector_name}|offset-syncs-{here}-producer",
                 what=f"flow {flow.name}: offset syncs",
                 history=BURST + 1,
+                lapsed=lapsed,
             )
         if flow.stretches:
-            self._chunks = {copy: ChunkLog(copy.source) for copy in copies}
-            self._unreported = {copy: Stretches() for copy in copies}
+            self._chunks = {
+                copy: OffsetMapSegments(copy.source, copy.lease.lineage.origin) for copy in copies
+            }
+            self._unreported = {copy: OffsetMap() for copy in copies}
             self._exact = True
         if self._syncs is not None or self._exact:
             for copy in copies:
-                copy.landing = Landing(copy.lease.start)
+                copy.landing = OffsetMapBuilder(copy.lease.start)
 
     def start(self) -> None:
         if self._syncs is not None:
             self._syncs.start()
 
-    def landed(self, copy: PartitionCopy, batch: Outgoing, base_offset: int) -> None:
+    def landed(self, copy: Partition, batch: ProducerBatch, base_offset: int) -> None:
         """A batch that was repacked, or whose place the broker does not remember any more."""
         landing = copy.landing
         if landing is None:
@@ -126,6 +133,17 @@ class Syncs:
                 for chunk in chunks.take()
             )
 
+    def note_begun(self) -> None:
+        """Before trails are written: a successor that finds less on the target than a trail says goes back by
+        the stretches. Those that only go on are known from their begin and the trail."""
+        self._collect()
+        self._state.offer(
+            (chunk.key(), chunk.value())
+            for chunks in self._chunks.values()
+            if chunks.begun
+            for chunk in chunks.take()
+        )
+
     def close(self, patience: float) -> None:
         if self._syncs is not None:
             self._syncs.close(patience)
@@ -150,7 +168,7 @@ class Syncs:
                         self._note(copy, stretch)
         self._fire()
 
-    def _note(self, copy: PartitionCopy, stretch: Stretch) -> None:
+    def _note(self, copy: Partition, stretch: OffsetRange) -> None:
         if self._policy is not None and stretch.downstream != LOST and stretch.count:
             self._policy.acknowledged(copy.source, *stretch)
         if self._exact:
@@ -160,4 +178,6 @@ class Syncs:
     def _fire(self) -> None:
         if self._policy is not None and self._syncs is not None and self._policy.pending:
             due = self._policy.take(len(self._policy.pending))
-            self._syncs.offer((sync.key(), sync.value()) for sync in due)
+            self._syncs.offer_with_headers(
+                (sync.key(), sync.value(), self._headers[sync.topic_partition]) for sync in due
+            )

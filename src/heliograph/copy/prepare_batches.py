@@ -3,16 +3,16 @@ the target has already."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from heliograph.client.produce.partition_queue import Outgoing
-from heliograph.copy.partition import PartitionCopy
+from heliograph.client.produce.partition_queue import ProducerBatch
+from heliograph.copy.partition import Partition
 from heliograph.errors import CorruptRecords, HeliographError, RecordTooLarge
 from heliograph.mm2.quarantine import Oversize
-from heliograph.model import Mark
-from heliograph.records.batch import MAGIC_AT, PREFIX
+from heliograph.model import LeaderEpochMark
+from heliograph.records.batch import LOG_APPEND_TIME, MAGIC_AT, PREFIX, read_header
 from heliograph.records.decode import decode
 from heliograph.records.legacy import decode_legacy
 from heliograph.records.repack import repack
@@ -28,18 +28,20 @@ _Runs = tuple[tuple[int, int], ...]
 class Forward(NamedTuple):
     """What to produce, in order; before it, what is `there` already. With a failure, `position` is where it
     was: the rest was not looked at. `doubtful`: what is there cannot be counted off. `oversize` records come
-    right behind the batches, with nothing between them that the target takes."""
+    right behind the batches, with nothing between them that the target takes. `renumbered`: compaction has
+    been at records that were sent before, so that none of this may be sent under the numbers of then."""
 
-    batches: list[Outgoing]
+    batches: list[ProducerBatch]
     position: int
     failure: HeliographError | None = None
-    there: Sequence[Outgoing] = ()
+    there: Sequence[ProducerBatch] = ()
     doubtful: bool = False
     oversize: Sequence[Oversize] = ()
+    renumbered: bool = False
 
 
 def forward(
-    copy: PartitionCopy,
+    copy: Partition,
     answer: FetchedPartition,
     *,
     append_time: bool,
@@ -48,39 +50,56 @@ def forward(
 ) -> Forward:
     """With `quarantine`, records that are too large for the target are left out instead of a failure."""
     cutter = _Cutter(copy, append_time, subject, quarantine)
-    failure: HeliographError | None = None
-    selection = Selection([], copy.position)
+    there: list[ProducerBatch] = []
+    doubtful = False
     try:
         selection = select(
             answer.records,
             position=copy.position,
-            end=copy.lease.end,
+            end=copy.end,
             aborted=answer.aborted,
             append_time=append_time,
         )
     except CorruptRecords as e:
-        failure = CorruptRecords(f"{subject}: {e}; it is not passed on")
+        return Forward([], copy.position, CorruptRecords(f"{subject}: {e}; it is not passed on"))
+    if copy.skip:
+        try:
+            there, rest = cutter.count_off(selection)
+            doubtful = _doubtful(copy, selection, there)
+        except CorruptRecords as e:
+            return Forward([], copy.position, e)
+        selection = selection._replace(batches=rest)
+    if _renumbered(copy, selection.batches):
+        position = selection.batches[0].first_offset if there else copy.position
+        return Forward([], position, there=there, doubtful=doubtful, renumbered=True)
+    failure, position = None, copy.position
     try:
         position = cutter.take_all(selection)
+        _note_epoch(copy, selection)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
-    if failure is None and selection.leader_epoch >= 0:
-        copy.source_mark = Mark(selection.position, selection.leader_epoch)
-    if failure is not None:
-        position = copy.position
-    if not copy.skip:
-        return Forward(cutter.batches, position, failure, oversize=cutter.oversize)
-    try:
-        there, rest = leave_out(cutter.batches, copy.skip)
-        doubtful = _doubtful(copy, selection._replace(position=position), there)
-    except CorruptRecords as e:
-        return Forward([], copy.position, e)
-    return Forward(rest, position, failure, there, doubtful, cutter.oversize)
+    return Forward(cutter.batches, position, failure, there, doubtful, cutter.oversize)
 
 
-def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoing]) -> bool:
-    """Where compaction has been, records may be gone since they were copied, and counting them would leave
-    out others that were not. Then the last one must be the very record that stands last on the target; and
+def _note_epoch(copy: Partition, selection: Selection) -> None:
+    """While records are counted off, a predecessor has read further."""
+    before = copy.source_mark
+    further = before is not None and copy.skip and before.offset > selection.position
+    if not selection.epochs or further:
+        return
+    if before is None:
+        before = LeaderEpochMark(-1, -1)
+    copy.source_mark = before.advance(selection.position, selection.epochs)
+
+
+def _renumbered(copy: Partition, batches: Iterable[Selected]) -> bool:
+    """Whether compaction has been at records that may have been numbered before."""
+    return any(each.holes and each.first_offset < copy.numbered_to for each in batches)
+
+
+def _doubtful(copy: Partition, selection: Selection, there: Sequence[ProducerBatch]) -> bool:
+    """The last record counted off must be the very one that stands last on the target: records may be gone
+    since they were copied, or be others, and counting them would leave out others that were not copied. And
     what is there cannot be more than the source has."""
     end = there[-1].next_offset if there else selection.position
     whole = sum(batch.record_count for batch in there) == copy.skip
@@ -88,20 +107,28 @@ def _doubtful(copy: PartitionCopy, selection: Selection, there: Sequence[Outgoin
     if not whole:
         copy.holes |= selection.holes
         return selection.position >= copy.source_end >= 0
-    return copy.holes and not _same_record(there[-1], memoryview(copy.landed_last))
+    same = _same_record(there[-1], memoryview(copy.landed_last))
+    return copy.holes if same is None else not same
 
 
-def _same_record(upstream: Outgoing, downstream: memoryview) -> bool:
-    """Not if compaction has emptied the target's last batch: then nobody knows what its last record was."""
-    last = decode(upstream.data)[upstream.record_count - 1]
+def _same_record(upstream: ProducerBatch, downstream: memoryview) -> bool | None:
+    """None if compaction has emptied the target's last batch: what its last record was is not known then.
+    A target may have stamped its records with its own time (LogAppendTime)."""
     landed = decode(downstream) if downstream else []
-    return bool(landed) and replace(last, offset=0) == replace(landed[-1], offset=0)
+    if not landed:
+        return None
+    last = replace(decode(upstream.data)[upstream.record_count - 1], offset=0)
+    if read_header(downstream).attributes & LOG_APPEND_TIME:
+        last = replace(last, timestamp=landed[-1].timestamp)
+    return last == replace(landed[-1], offset=0)
 
 
-def leave_out(batches: Sequence[Outgoing], records: int) -> tuple[list[Outgoing], list[Outgoing]]:
+def leave_out(
+    batches: Sequence[ProducerBatch], records: int
+) -> tuple[list[ProducerBatch], list[ProducerBatch]]:
     """The first `records`, which the target has, and the rest. Law: together they are what was given."""
-    there: list[Outgoing] = []
-    rest: list[Outgoing] = []
+    there: list[ProducerBatch] = []
+    rest: list[ProducerBatch] = []
     for batch in batches:
         if batch.record_count <= records:
             there.append(batch)
@@ -115,14 +142,14 @@ def leave_out(batches: Sequence[Outgoing], records: int) -> tuple[list[Outgoing]
     return there, rest
 
 
-def _cut(batch: Outgoing, records: int) -> tuple[Outgoing, Outgoing]:
+def _cut(batch: ProducerBatch, records: int) -> tuple[ProducerBatch, ProducerBatch]:
     """Its writer before us had cut it otherwise: to other limits, or from another fetch."""
     head, tail = _cut_runs(batch.runs or ((batch.first_offset, batch.record_count),), records)
     (base,) = PREFIX.unpack_from(batch.data)[:1]
     (piece,) = repack(batch.data, first=base + records)
     return (
-        Outgoing(batch.data, records, head[0][0], sum(head[-1]), head),
-        Outgoing(memoryview(piece.data), piece.count, tail[0][0], batch.next_offset, tail),
+        ProducerBatch(batch.data, records, head[0][0], sum(head[-1]), head),
+        ProducerBatch(memoryview(piece.data), piece.count, tail[0][0], batch.next_offset, tail),
     )
 
 
@@ -139,13 +166,17 @@ def _cut_runs(runs: _Runs, records: int) -> tuple[_Runs, _Runs]:
     return tuple(head), tuple(tail)
 
 
+def _whole(selected: Selected) -> ProducerBatch:
+    return ProducerBatch(
+        selected.data, selected.record_count, selected.first_offset, selected.next_offset
+    )
+
+
 class _Cutter:
     """Batches as the target takes them: as they are, or repacked; and what it does not take at all."""
 
-    def __init__(
-        self, copy: PartitionCopy, append_time: bool, subject: str, quarantine: bool
-    ) -> None:
-        self.batches: list[Outgoing] = []
+    def __init__(self, copy: Partition, append_time: bool, subject: str, quarantine: bool) -> None:
+        self.batches: list[ProducerBatch] = []
         self.oversize: list[Oversize] = []
         self._copy = copy
         self._append_time = append_time
@@ -159,6 +190,24 @@ class _Cutter:
                 return self.oversize[-1].offset + 1
         return selection.position
 
+    def count_off(self, selection: Selection) -> tuple[list[ProducerBatch], list[Selected]]:
+        """Batches with the first `skip` records, which the target has, and what to take of the rest. None of
+        them is too large: the target has taken them."""
+        there: list[ProducerBatch] = []
+        left, batches = self._copy.skip, list(selection.batches)
+        while left and batches:
+            selected = batches.pop(0)
+            pieces = [_whole(selected)]
+            if selected.repack:
+                end = self._copy.end
+                pieces = list(self._pieces(selected, selected.first_offset, end, limit=None))
+            counted, rest = leave_out(pieces, left)
+            there += counted
+            left -= sum(piece.record_count for piece in counted)
+            if rest:
+                batches.insert(0, selected._replace(first_offset=rest[0].first_offset, repack=True))
+        return there, batches
+
     def _take(self, selected: Selected) -> bool:
         """False: it has to wait until the records before it that are left out stand in quarantine."""
         most = self._copy.max_bytes
@@ -166,11 +215,7 @@ class _Cutter:
             return self._take_pieces(selected)
         if self.oversize:
             return False
-        self.batches.append(
-            Outgoing(
-                selected.data, selected.record_count, selected.first_offset, selected.next_offset
-            )
-        )
+        self.batches.append(_whole(selected))
         return True
 
     def _take_pieces(self, selected: Selected) -> bool:
@@ -190,24 +235,27 @@ class _Cutter:
 
     def _pieces_from(
         self, selected: Selected, first: int
-    ) -> tuple[list[Outgoing], RecordTooLarge | None]:
+    ) -> tuple[list[ProducerBatch], RecordTooLarge | None]:
         """What stands before a record too large goes on."""
+        limit = self._copy.max_bytes
         try:
-            return list(self._pieces(selected, first, self._copy.lease.end)), None
+            return list(self._pieces(selected, first, self._copy.end, limit)), None
         except RecordTooLarge as e:
-            before = self._pieces(selected, first, e.offset) if e.offset > first else ()
+            before = self._pieces(selected, first, e.offset, limit) if e.offset > first else ()
             return list(before), e
 
-    def _pieces(self, selected: Selected, first: int, end: int | None) -> Iterator[Outgoing]:
+    def _pieces(
+        self, selected: Selected, first: int, end: int | None, limit: int | None
+    ) -> Iterator[ProducerBatch]:
         for piece in repack(
             selected.data,
             first=first,
             end=end,
             append_time=self._append_time,
-            max_bytes=self._copy.max_bytes,
+            max_bytes=limit,
             subject=self._subject,
         ):
-            yield Outgoing(
+            yield ProducerBatch(
                 memoryview(piece.data),
                 piece.count,
                 piece.first_offset,

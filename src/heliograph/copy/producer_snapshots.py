@@ -2,47 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
 
-from heliograph.copy.background_writer import SideWriter
-from heliograph.copy.partition import PartitionCopy
-from heliograph.mm2.state_records import TrailRecord
-from heliograph.model import Trail
+from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.partition import Partition
+from heliograph.mm2.state_records import ProducerSnapshotRecord
+from heliograph.model import ProducerSnapshot
 
 #: A successor reads upstream from the trail on: a second's worth of records, once.
 _EVERY_SECONDS = 1.0
+#: Writing takes this part of the time at most, however many partitions there are.
+_REST = 20
 
 
-class Trails:
+class ProducerSnapshots:
     """Of partitions that have moved, about once a second; before an offset is stored; and before the first
-    record of a producer goes out, so that nobody ever finds records of a producer that no trail names."""
+    record of a producer goes out: every producer whose records are on the target has a trail.
+    `explain` writes the offset map of what they name, which comes first."""
 
-    def __init__(self, writer: SideWriter) -> None:
+    def __init__(self, writer: BackgroundWriter, explain: Callable[[], None]) -> None:
         self.moved = False  # whether any copy may have moved since trails were last written
         self._writer = writer
-        self._told: dict[PartitionCopy, Trail] = {}
+        self._explain = explain
+        self._told: dict[Partition, ProducerSnapshot] = {}
         self._next = 0.0
 
-    def tick(self, now: float, copies: Iterable[PartitionCopy]) -> None:
+    def tick(self, now: float, copies: Iterable[Partition]) -> None:
         if self.moved and now >= self._next:
             self.moved = False
-            self._next = now + _EVERY_SECONDS
             self.write(copies)
+            took = time.monotonic() - now
+            self._next = now + max(took * _REST, _EVERY_SECONDS)
 
-    def write(self, copies: Iterable[PartitionCopy]) -> None:
+    def write(self, copies: Iterable[Partition]) -> None:
         news = {copy: trail for copy in copies if (trail := self._news(copy)) is not None}
+        if not news:
+            return
+        self._explain()
         self._told |= news
         records = [
-            TrailRecord(topic_partition=copy.source, remote_topic=copy.target.topic, trail=trail)
+            ProducerSnapshotRecord(
+                topic_partition=copy.source, remote_topic=copy.target.topic, trail=trail
+            )
             for copy, trail in news.items()
         ]
         self._writer.offer((record.key(), record.value()) for record in records)
 
-    def write_now(self, copies: Iterable[PartitionCopy], patience: float) -> None:
+    def write_now(self, copies: Iterable[Partition], patience: float) -> None:
         """Returns once they are written; or without, if the state topic is in trouble, which is said."""
         self.write(copies)
         self._writer.wait_idle(patience)
 
-    def _news(self, copy: PartitionCopy) -> Trail | None:
+    @property
+    def settled(self) -> bool:
+        """Whether all that was written so far is there, or never will be."""
+        return self._writer.settled
+
+    @property
+    def problem(self) -> str:
+        return self._writer.problem or f"{self._writer.topic} takes its time"
+
+    def _news(self, copy: Partition) -> ProducerSnapshot | None:
         trail = copy.trail
         return trail if trail is not None and self._told.get(copy) != trail else None

@@ -11,7 +11,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.connection import Connection
 from heliograph.client.net.poller import wait
 from heliograph.client.produce.producer import Producer
-from heliograph.copy.cluster_retry import Reach
+from heliograph.copy.cluster_retry import ClusterRetry
 
 _WAIT_SECONDS = 0.1
 
@@ -35,11 +35,11 @@ class Producers:
         self.offsets = self.records if together else make(stored_on, {offsets_topic})
         self._all = [self.records] if together else [self.records, self.offsets]
 
-    def send(self, reach: Reach) -> None:
+    def send(self, reach: ClusterRetry) -> None:
         for producer in self._all:
             reach(producer.cluster, producer.send)
 
-    def refresh(self, reach: Reach) -> None:
+    def refresh(self, reach: ClusterRetry) -> None:
         for producer in self._all:
             reach(producer.cluster, lambda its=producer: its.cluster.refresh(its.topics))  # type: ignore[misc]
 

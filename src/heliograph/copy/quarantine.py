@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.mm2.quarantine import Oversize, Quarantined
 from heliograph.model import TopicPartition
 from heliograph.records.decode import Record
@@ -39,16 +39,16 @@ class Quarantine:
         self._flow = flow
         self.enabled = flow.quarantine is not None
         self.topics = frozenset({flow.quarantine.name} if flow.quarantine is not None else ())
-        self._held: dict[PartitionCopy, _Held] = {}
-        self._under_way: deque[PartitionCopy] = deque()
+        self._held: dict[Partition, _Held] = {}
+        self._under_way: deque[Partition] = deque()
 
-    def holds(self, copy: PartitionCopy) -> bool:
+    def holds(self, copy: Partition) -> bool:
         return copy in self._held
 
-    def hold(self, copy: PartitionCopy, records: Sequence[Oversize], position: int) -> None:
+    def hold(self, copy: Partition, records: Sequence[Oversize], position: int) -> None:
         self._held[copy] = _Held(records, position)
 
-    def proceed(self, copy: PartitionCopy, producer: Producer) -> None:
+    def proceed(self, copy: Partition, producer: Producer) -> None:
         """Write the coordinates of what is held, if it is their turn."""
         held = self._held.get(copy)
         if held is None or copy.outstanding or copy in self._under_way:
@@ -66,9 +66,11 @@ class Quarantine:
         batch = encode([Record(timestamp=now_ms, key=e.key(), value=e.value()) for e in entries])
         (topic,) = self.topics
         self._under_way.append(copy)
-        producer.append(TopicPartition(topic, 0), Outgoing(memoryview(batch), len(entries), -1, -1))
+        producer.append(
+            TopicPartition(topic, 0), ProducerBatch(memoryview(batch), len(entries), -1, -1)
+        )
 
-    def acknowledged(self) -> PartitionCopy:
+    def acknowledged(self) -> Partition:
         """The coordinates that were sent first are there: their partition, which stands behind them now."""
         copy = self._under_way.popleft()
         held = self._held.pop(copy)
@@ -85,7 +87,7 @@ class Quarantine:
             )
         return copy
 
-    def refused(self) -> list[PartitionCopy]:
+    def refused(self) -> list[Partition]:
         """None of the coordinates under way will be there: their partitions have to start over."""
         copies = list(self._under_way)
         self._under_way.clear()
@@ -98,10 +100,10 @@ class Quarantine:
         self._held.clear()
         self._under_way.clear()
 
-    def waiting(self) -> list[PartitionCopy]:
+    def waiting(self) -> list[Partition]:
         return list(self._under_way)
 
-    def forget(self, copy: PartitionCopy) -> None:
+    def forget(self, copy: Partition) -> None:
         """The partition goes back to what is acknowledged, and will come across the same records again."""
         if copy not in self._under_way:
             self._held.pop(copy, None)

@@ -16,16 +16,18 @@ import time
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.offset_store import OffsetStore
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.copy.quarantine import Quarantine
 from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import TopicPartition
 from heliograph.plan.commits import CommitPolicy
+from heliograph.wire import error_codes
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +37,6 @@ _PATIENCE = 2 / 3
 #: More than is on its way to a broker, that is: more comes in than goes out.
 _BEHIND_BYTES = 1 << 20
 _NOTHING = memoryview(b"")
-_INVALID_TXN_STATE = 48
 _TRANSACTION_ABORTABLE = 120
 
 
@@ -54,14 +55,14 @@ class Commits:
     def __init__(
         self,
         flow: FlowConfig,
-        copies: Mapping[TopicPartition, PartitionCopy],
+        copies: Mapping[TopicPartition, Partition],
         *,
         producer: Producer,
         transaction: Transaction,
         offsets: OffsetStore,
         quarantine: Quarantine,
-        committed: Callable[[TopicPartition, Outgoing, int], None],
-        voided: Callable[[str, Mapping[PartitionCopy, ClientError]], None],
+        committed: Callable[[TopicPartition, ProducerBatch, int], None],
+        voided: Callable[[str, Mapping[Partition, ClientError]], None],
     ) -> None:
         assert flow.exactly_once is not None
         interval = flow.exactly_once.interval_ms
@@ -82,9 +83,9 @@ class Commits:
         self._flush_seconds = flow.offset_flush_interval_ms / 1000
         self._phase = _Phase.WRITE
         self._hurried = False
-        self._landed: list[tuple[TopicPartition, Outgoing, int]] = []
-        self._storing: dict[PartitionCopy, int] = {}
-        self._failures: dict[PartitionCopy, ClientError] = {}
+        self._landed: list[tuple[TopicPartition, ProducerBatch, int]] = []
+        self._storing: dict[Partition, int] = {}
+        self._failures: dict[Partition, ClientError] = {}
         self._cause = ""
         self._began = self._ended = self._written = time.monotonic()
         self._took = 0.0
@@ -99,8 +100,8 @@ class Commits:
 
     @property
     def ended(self) -> bool:
-        """Whether no transaction is open."""
-        return self._phase is _Phase.WRITE and self._transaction.opened is None
+        """Whether no transaction is open: none of its requests was sent, or all are decided."""
+        return self._transaction.opened is None
 
     @property
     def done(self) -> bool:
@@ -111,8 +112,15 @@ class Commits:
         """Commit as soon as possible, also offsets of which no record was mirrored."""
         self._hurried = True
 
-    def landed(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
-        """Acknowledged, not committed."""
+    def landed(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
+        """Acknowledged, not committed; and not to be, where the target has lost what was before it."""
+        copy = self._copies.get(partition)
+        if copy is not None and copy.shows_loss(base_offset):
+            copy.lose_from(base_offset)
+            self._void(f"{partition}: the target has lost records that it had acknowledged")
+        elif copy is not None and copy.voids:
+            copy.voids = False
+            self._void(f"{partition}: records on the target lack the marker that it lost")
         if partition in self._copies or partition.topic in self._quarantine.topics:
             batch.data = _NOTHING  # the fetch that its bytes came with is not needed any more
             self._landed.append((partition, batch, base_offset))
@@ -186,13 +194,13 @@ class Commits:
 
     def _store(self) -> None:
         self._storing = self._positions()
-        self._offsets.append(self._storing)
+        self._offsets.append(self._storing, self._logs())
         self._phase = _Phase.STORE
 
-    def _positions(self) -> dict[PartitionCopy, int]:
+    def _positions(self) -> dict[Partition, int]:
         """Behind the last record of each partition that is part of this transaction, or was of one before."""
-        ends: dict[PartitionCopy, int] = {}
-        counts: dict[PartitionCopy, int] = {}
+        ends: dict[Partition, int] = {}
+        counts: dict[Partition, int] = {}
         for partition, batch, _ in self._landed:
             copy = self._copies.get(partition)
             if copy is None:
@@ -207,12 +215,24 @@ class Commits:
             copy: end for copy, end in wanted.items() if end != copy.stored and copy.base is None
         }
 
+    def _logs(self) -> dict[Partition, Logs]:
+        """How long each remote partition's log is at least, once this transaction is committed; and what was
+        read of its source by then."""
+        found = {copy: max(copy.floor, copy.downstream) for copy in self._storing}
+        for partition, batch, base_offset in self._landed:
+            copy = self._copies.get(partition)
+            if copy in found and base_offset >= 0:
+                found[copy] = max(found[copy], base_offset + batch.record_count)
+        return {copy: Logs(length, copy.source_mark) for copy, length in found.items()}
+
     def _commit(self) -> None:
-        marked = self._transaction.marked(partition for partition, _, _ in self._landed)
+        marked = self._transaction.partitions
         try:
             self._transaction.commit()
         except BrokerError as e:
-            self._judge(e)
+            if e.code != _TRANSACTION_ABORTABLE:
+                raise self._undecided(e) from e
+            self._void(str(e))
             return
         now = time.monotonic()
         self._took, self._ended = now - self._began, now
@@ -228,18 +248,20 @@ class Commits:
         self._phase = _Phase.WRITE
         self._producer.go_on()
 
-    def _judge(self, error: BrokerError) -> None:
-        if error.code == _TRANSACTION_ABORTABLE:
-            self._void(str(error))
-        elif error.code == _INVALID_TXN_STATE:
-            raise HeliographError(
-                f"flow {self._flow.name}: {error}; whether it is committed the stored offsets will tell"
-            )
-        else:
-            raise error
+    def _undecided(self, error: BrokerError) -> HeliographError:
+        """What an error of EndTxn leads to: the end of this task if the coordinator has decided otherwise."""
+        if error.code != error_codes.INVALID_TXN_STATE:
+            return error
+        return HeliographError(
+            f"flow {self._flow.name}: {error}; going back to the stored offsets, which say whether the "
+            f"transaction was committed"
+        )
 
     def _abort(self) -> None:
-        self._transaction.abort()
+        try:
+            self._transaction.abort()
+        except BrokerError as e:
+            raise self._undecided(e) from e
         self.aborted += 1
         log.warning(
             "flow %s: transaction aborted (%s); going back to what is committed",
@@ -255,10 +277,13 @@ class Commits:
         self._voided(self._cause, failures)
 
     def _give_up_if_late(self, now: float) -> None:
-        """A partition that neither takes nor refuses must not hold up the others for ever."""
-        opened = self._transaction.opened
-        if opened is None or now < opened + self._transaction.timeout_seconds * _PATIENCE:
+        """A partition that neither takes nor refuses must not hold up the others for ever. While offsets are
+        to be stored, it may be one of the offsets topic, to which nothing could be sent yet."""
+        since = self._transaction.opened
+        if since is None and self._phase is _Phase.STORE:
+            since = self._began
+        if since is None or now < since + self._transaction.timeout_seconds * _PATIENCE:
             return
         for partition, error in self._producer.troubles().items():
             self._blame(partition, error)
-        self._void(f"not acknowledged within {now - opened:.0f} s")
+        self._void(f"not acknowledged within {now - since:.0f} s")

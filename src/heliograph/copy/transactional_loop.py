@@ -1,4 +1,4 @@
-"""The copy loop exactly once: as `Link`, but what it writes counts when its transaction is committed.
+"""The copy loop exactly once: as `CopyLoop`, but what it writes counts when its transaction is committed.
 
 Where a partition stands needs no look at the target: what is committed is what the stored offsets say. Only a
 predecessor that did not mirror exactly once has left a trail, and is on the target beyond them.
@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.poller import wait
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.foreign_writers import Strangers
-from heliograph.copy.loop import Link
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.foreign_writers import ForeignWriterDetector, note_foreign_records
+from heliograph.copy.loop import CopyLoop
+from heliograph.copy.partition import Partition
 from heliograph.copy.transactional import Commits
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import Lease, TopicPartition
@@ -30,7 +31,7 @@ _FLUSH_SECONDS = 1.0
 _MESSAGE_TOO_LARGE = 10
 
 
-class ExactlyOnceLink(Link):
+class TransactionalCopyLoop(CopyLoop):
     def __init__(
         self, flow: FlowConfig, leases: Iterable[Lease], *, transaction: Transaction, **others: Any
     ) -> None:
@@ -48,13 +49,15 @@ class ExactlyOnceLink(Link):
             voided=self._voided,
         )
         self._flushed = 0
-        self._strangers = Strangers(self._looker, self._on_strangers)
+        self._strangers = ForeignWriterDetector(
+            self._looker, partial(note_foreign_records, flow.name)
+        )
 
     def _find_footing(self, now: float) -> None:
         if due := self._fates.due(now):
             self._reach(self._target, lambda: self._begin(due))
 
-    def _begin(self, copies: Collection[PartitionCopy]) -> None:
+    def _begin(self, copies: Collection[Partition]) -> None:
         self._transaction.start()
         self._found(self._footing.count_off(copies))
 
@@ -80,11 +83,13 @@ class ExactlyOnceLink(Link):
             self._syncs.flush()
 
     def _finish(self) -> None:
+        self._require_leases()
         self._fetcher.close()
         self._producer.abandon(self._by_target)
         self._commits.hurry()
         began = time.monotonic()
         while not self._commits.done and time.monotonic() < began + _END_SECONDS:
+            self._require_leases()
             self._send()
             wait(self._producer.connections(), self._wait_seconds())
             self._producer.pump()
@@ -99,23 +104,31 @@ class ExactlyOnceLink(Link):
         self._syncs.flush()
         self._state.wait_idle(_SIDE_SECONDS)
 
-    def _on_ack(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
+    def _on_ack(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         self._commits.landed(partition, batch, base_offset)
 
-    def _on_gap(self, copy: PartitionCopy, gap: range) -> None:
+    def _on_gap(self, copy: Partition, gap: range) -> None:
         self._strangers.suspect(copy, gap)
+
+    def _on_loss(self, copy: Partition, end: int) -> None:
+        """Records of which it has lost the marker alone would be committed by our next one, and are copied
+        again: that transaction is aborted. Where a batch has shown the loss, it was."""
+        copy.voids = copy.lost_from is None
+        super()._on_loss(copy, end)
 
     def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._commits.refused(partition, error)
 
-    def _voided(self, cause: str, failures: Mapping[PartitionCopy, ClientError]) -> None:
+    def _voided(self, cause: str, failures: Mapping[Partition, ClientError]) -> None:
         """All go back to what is committed; those that caused it wait for a while."""
         self._quarantine.clear()
         for copy in self._copies.values():
             self._room.moves(copy)
             copy.outstanding = 0
             copy.position = copy.acked
-            copy.downstream = -1
+            copy.forget_end()
+            if copy.lost_from is not None:
+                self._fates.look_again(copy)
             self._fates.resume(copy)
         for copy, error in failures.items():
             too_large = isinstance(error, BrokerError) and error.code == _MESSAGE_TOO_LARGE

@@ -42,7 +42,7 @@ PRODUCTION_JVM = (
     "-XX:+ExplicitGCInvokesConcurrent",
 )
 
-_START_SECONDS = 60.0
+_START_SECONDS = 180.0
 _POLL_SECONDS = 0.05
 _START_ATTEMPTS = 3
 _BIND_FAILED = ("Address already in use", "failed to bind")

@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from heliograph.embedded.digests import check_jars
 from heliograph.errors import EnvironmentProblem
 from heliograph.machine.cache import build_once, cache_folder, locked
 from heliograph.machine.java import require_java
@@ -94,7 +95,18 @@ def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
             f"Kafka {version}: fetching {what} from Maven Central failed: "
             f"{summarise_ivy(log.read_text(errors='replace'))} (full log: {log})"
         )
+    _check_or_forget(version, folder, cache)
     _log.info("fetched Kafka %s (%s): %d jars", version, what, len(list(folder.glob("*.jar"))))
+
+
+def _check_or_forget(version: str, folder: Path, cache: Path) -> None:
+    """A jar that is not the recorded one leaves Ivy's cache, too, or the next try would find it there."""
+    try:
+        check_jars(version, folder)
+    except EnvironmentProblem:
+        with locked(cache / ".ivy.lock"):
+            shutil.rmtree(cache / "ivy", ignore_errors=True)
+        raise
 
 
 def ivy_module(version: str, artifacts: Sequence[str]) -> str:
@@ -159,7 +171,7 @@ def summarise_ivy(log: str) -> str:
 
 
 def _spark_jars() -> Path:
-    # find_spec does not import pyspark: only heliograph.copy may.
+    # find_spec does not import pyspark: only heliograph.spark may.
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise EnvironmentProblem("pyspark: not installed, and Kafka is fetched with Spark's Ivy")

@@ -26,7 +26,6 @@ from heliograph.inspection.mirror_plan import (
     MirrorPlan,
     PlannedAcl,
 )
-from heliograph.plan.configs import ConfigSource
 from heliograph.plan.internal_topics import heartbeat_topics, internal_topics
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
 from heliograph.runtime.cycle_guard import LoopGuard
@@ -35,6 +34,7 @@ from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import ConfigDifferences, observe_configs
 from heliograph.sync.groups import observe_group_offsets
 from heliograph.sync.topics import observe_topics
+from heliograph.wire.topic_configs import ConfigSource
 
 
 def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:

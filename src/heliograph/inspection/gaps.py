@@ -8,7 +8,7 @@ from dataclasses import replace
 from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import PartitionStatus, TrailRecord, state_topic
+from heliograph.mm2.state_records import PartitionStatus, ProducerSnapshotRecord, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, outcome
 from heliograph.plan.resume import resumption
@@ -38,7 +38,7 @@ def expected_gaps(
     sentences: dict[str, str] = {}
     for partition, found in logs.items():
         for sentence in _sentences(
-            flow, known[partition], _with_topics(flow, partition, found, topics)
+            flow, known[partition], _with_topics(flow, partition, Found.of(found), topics)
         ):
             sentences[str(partition)] = f"{partition}: {sentence}"
     return sentences
@@ -48,7 +48,7 @@ def _start(
     flow: FlowConfig,
     partition: TopicPartition,
     stored: Mapping[TopicPartition, int],
-    trails: Mapping[TopicPartition, TrailRecord],
+    trails: Mapping[TopicPartition, ProducerSnapshotRecord],
 ) -> int | None:
     remote = flow.target_topic(partition.topic)
     return resumption(stored.get(partition), trails.get(partition), remote).start
@@ -78,7 +78,7 @@ def _with_topics(
 
 def _sentences(flow: FlowConfig, known: Known, found: Found) -> Iterator[str]:
     verdict = judge(known, found, flow.auto_offset_reset)
-    failed = fails(verdict, flow.log_gap_policy)
+    failed = fails(verdict, flow.gap_policies)
     for gap in verdict.gaps:
-        then = outcome(gap._replace(resumed=-1) if failed else gap, flow.log_gap_policy)
+        then = outcome(gap._replace(resumed=-1) if failed else gap, flow.gap_policies)
         yield f"{describe(gap)}; {then}"

@@ -6,7 +6,7 @@ from heliograph.client.admin.group_members import GroupMember, describe_members
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.inspection.mirror_status import Member
-from heliograph.mm2.service_member import PROTOCOL, RUNS
+from heliograph.mm2.service_member import PROTOCOL, RUNS, process_name
 from heliograph.wire.error_codes import GROUP_AUTHORIZATION_FAILED
 
 _PATIENCE_SECONDS = 3.0
@@ -32,4 +32,4 @@ def judge_member(group_state: str, protocol: str, member: GroupMember) -> Member
         state = "JAVA"
     else:
         state = "RUNNING" if member.assignment == RUNS else "STANDBY"
-    return Member(process=str(member), state=state)
+    return Member(process=process_name(member.metadata, str(member)), state=state)

@@ -19,9 +19,9 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from heliograph.model import Stretch
+from heliograph.model import OffsetRange
 
-__all__ = ["LOST", "MAX_STRETCHES", "Stretch", "Stretches"]
+__all__ = ["LOST", "MAX_STRETCHES", "OffsetMap", "OffsetRange"]
 
 #: Downstream of a stretch that was mirrored to an unknown place.
 LOST = -1
@@ -30,12 +30,12 @@ MAX_STRETCHES = 32_000
 _FORGOTTEN_AT_ONCE = 1000
 
 
-class Stretches:
+class OffsetMap:
     """Those of one partition, ascending on both sides. 24 bytes each."""
 
     __slots__ = ("_count", "_downstream", "_upstream")
 
-    def __init__(self, stretches: Iterable[Stretch] = ()) -> None:
+    def __init__(self, stretches: Iterable[OffsetRange] = ()) -> None:
         self._upstream = array("q")
         self._downstream = array("q")
         self._count = array("q")
@@ -45,16 +45,16 @@ class Stretches:
     def __len__(self) -> int:
         return len(self._upstream)
 
-    def __iter__(self) -> Iterator[Stretch]:
-        return map(Stretch, self._upstream, self._downstream, self._count)
+    def __iter__(self) -> Iterator[OffsetRange]:
+        return map(OffsetRange, self._upstream, self._downstream, self._count)
 
     @property
-    def last(self) -> Stretch | None:
+    def last(self) -> OffsetRange | None:
         if not self._upstream:
             return None
-        return Stretch(self._upstream[-1], self._downstream[-1], self._count[-1])
+        return OffsetRange(self._upstream[-1], self._downstream[-1], self._count[-1])
 
-    def append(self, stretch: Stretch) -> None:
+    def append(self, stretch: OffsetRange) -> None:
         """What landed last. Law: appending the same again, or a stretch bit by bit, changes nothing.
 
         A lower upstream offset (a rewind) forgets all from there on, a lower downstream offset (a target
@@ -89,9 +89,36 @@ class Stretches:
             return end if past == count else None
         return end if self._downstream[at + 1] == end else None
 
-    def take(self, most: int) -> tuple[Stretch, ...]:
+    def upstream_at(self, downstream: int) -> int | None:
+        """The upstream offset behind the last record that is known to have landed before `downstream`. None:
+        nothing is known of what landed there."""
+        known = (
+            at for at in range(len(self) - 1, -1, -1) if LOST < self._downstream[at] <= downstream
+        )
+        if (at := next(known, None)) is None:
+            return None
+        return self._upstream[at] + min(self._count[at], downstream - self._downstream[at])
+
+    def committed_at(self, downstream: int) -> int | None:
+        """As `upstream_at`, for records of transactions: they count once the marker behind them stands before
+        `downstream`, too. Records without an offset between them are of one transaction."""
+        end = None
+        for at in range(len(self) - 1, -1, -1):
+            if self._downstream[at] == LOST:
+                continue
+            if end is None or at + 1 == len(self) or self._downstream[at + 1] != self._end(at):
+                end = self._end(at)
+            if end < downstream:
+                return self._upstream[at] + self._count[at]
+        known = len(self) and LOST < self._downstream[0] <= downstream
+        return self._upstream[0] if known else None
+
+    def _end(self, at: int) -> int:
+        return self._downstream[at] + self._count[at]
+
+    def take(self, most: int) -> tuple[OffsetRange, ...]:
         """The oldest, which are forgotten here."""
-        taken = map(Stretch, self._upstream[:most], self._downstream[:most], self._count[:most])
+        taken = map(OffsetRange, self._upstream[:most], self._downstream[:most], self._count[:most])
         result = tuple(taken)
         self._drop_first(most)
         return result

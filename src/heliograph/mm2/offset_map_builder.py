@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from heliograph.mm2.offset_map import LOST, Stretch
+from heliograph.mm2.offset_map import LOST, OffsetRange
 
 
-class Landing:
+class OffsetMapBuilder:
     """One partition's, from the start of its lease on.
 
-    Laws: the stretches that `fresh` has returned so far, appended to `Stretches`, translate every offset
+    Laws: the stretches that `fresh` has returned so far, appended to `OffsetMap`, translate every offset
     between the lease's start and the position last given; and a run that is landed in parts is the same as
     one that is landed at once.
     """
@@ -22,7 +22,7 @@ class Landing:
             start  # where the part of the open run begins that `fresh` has not returned
         )
         self._shift: int | None = None  # downstream minus upstream of the open run
-        self._closed: list[Stretch] = []
+        self._closed: list[OffsetRange] = []
 
     def land(self, upstream: int, downstream: int, count: int) -> None:
         """Called with every batch: a run that goes on is one addition."""
@@ -34,7 +34,7 @@ class Landing:
     def lose(self, upstream: int, count: int) -> None:
         """These were acknowledged, and nobody knows where they are."""
         self._close()
-        self._closed.append(Stretch(upstream, LOST, count))
+        self._closed.append(OffsetRange(upstream, LOST, count))
         self.end = self._fresh_from = upstream + count
         self._shift = None
 
@@ -42,12 +42,12 @@ class Landing:
         """Cheaper than to call `fresh`, which may have nothing to say all the same."""
         return position != self.told or self.end != self._fresh_from
 
-    def fresh(self, position: int) -> list[Stretch]:
+    def fresh(self, position: int) -> list[OffsetRange]:
         """What has landed since the last call; all that was mirrored below `position` has."""
         self._close()
         stretches, self._closed = self._closed, []
         if position > self.end and self._shift is not None and position != self.told:
-            stretches.append(Stretch(position, self.end + self._shift, 0))
+            stretches.append(OffsetRange(position, self.end + self._shift, 0))
         self.told = max(position, self.end)
         return stretches
 
@@ -56,12 +56,14 @@ class Landing:
         meets = self._shift is not None and downstream == self.end + self._shift
         if upstream > self.end and not meets:
             # This task has mirrored nothing between the two, whatever others have written.
-            self._closed.append(Stretch(self.end, downstream, 0))
+            self._closed.append(OffsetRange(self.end, downstream, 0))
         self._fresh_from, self.end = upstream, upstream + count
         self._shift = downstream - upstream
 
     def _close(self) -> None:
         count = self.end - self._fresh_from
         if count and self._shift is not None:
-            self._closed.append(Stretch(self._fresh_from, self._fresh_from + self._shift, count))
+            self._closed.append(
+                OffsetRange(self._fresh_from, self._fresh_from + self._shift, count)
+            )
         self._fresh_from = self.end

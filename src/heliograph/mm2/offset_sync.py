@@ -3,6 +3,11 @@
     key    topic STRING | partition INT32
     value  upstreamOffset INT64 | offset INT64        no version
 
+Beyond MM2, a header names the topics in whose logs these offsets are, where their ids are known; Java's
+readers pass over headers:
+
+    heliograph.origin   <id of the source topic>/<id of the remote topic>
+
 In partition 0 of `mm2-offset-syncs.<other cluster>.internal`, on the source or on the target (KIP-716).
 """
 
@@ -13,7 +18,12 @@ from typing import NamedTuple
 
 from heliograph.mm2.fields import FieldError, present, read, read_string, string
 from heliograph.mm2.malformed import Malformed
-from heliograph.model import TopicPartition
+from heliograph.model import TopicIdPair, TopicPartition
+
+ORIGIN_HEADER = b"heliograph.origin"
+
+#: As records have them.
+Headers = tuple[tuple[bytes, bytes | None], ...]
 
 _PARTITION = struct.Struct(">i")
 _OFFSETS = struct.Struct(">qq")
@@ -55,3 +65,18 @@ def read_offset_sync(key: bytes | None, value: bytes | None) -> OffsetSync | Mal
     except FieldError as problem:
         return Malformed(str(problem))
     return OffsetSync(topic, partition, upstream, downstream)
+
+
+def origin_headers(origin: TopicIdPair) -> Headers:
+    if not any(origin):
+        return ()
+    return ((ORIGIN_HEADER, f"{origin.source or ''}/{origin.target or ''}".encode()),)
+
+
+def read_origin(headers: Headers) -> TopicIdPair:
+    """Never raises: a header that is not understood names no topic."""
+    for name, value in headers:
+        if name == ORIGIN_HEADER and value is not None:
+            source, slash, target = value.decode(errors="replace").partition("/")
+            return TopicIdPair(source or None, target or None) if slash else TopicIdPair()
+    return TopicIdPair()

@@ -33,6 +33,11 @@ class ServiceProcess:
         return json.dumps(document, separators=(",", ":")).encode()
 
 
+def process_name(metadata: bytes, otherwise: str) -> str:
+    """The process behind a member of a group, as far as it is known."""
+    return str(read_process(metadata) or otherwise)
+
+
 def read_process(metadata: bytes) -> ServiceProcess | None:
     """None: not written by us."""
     try:

@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.offset_map import Stretch
+from heliograph.mm2.offset_map import OffsetRange
 from heliograph.mm2.state_records import (
-    Chunk,
     Failure,
     FlowStatus,
     GapRecord,
+    LogsRecord,
+    OffsetMapSegment,
     PartitionStatus,
-    TrailRecord,
+    ProducerSnapshotRecord,
 )
 from heliograph.model import (
     Gap,
     GapKind,
-    Mark,
-    Origin,
+    IsolationLevel,
+    LeaderEpochMark,
     PartitionState,
     ProducerIdentity,
+    ProducerSnapshot,
+    TopicIdPair,
     TopicPartition,
-    Trail,
 )
 
 _INT16_MAX = 2**15 - 1
@@ -41,9 +43,18 @@ _NULLABLE = frozenset({"error", "source_id", "target_id"})
 _NESTED = frozenset({"mark", "origin", "last", "failure"})  # looked at by who reads them
 
 
-def read_state(
-    key: bytes | None, value: bytes | None
-) -> Chunk | PartitionStatus | TrailRecord | GapRecord | FlowStatus | Malformed | None:
+#: Whatever stands in the state topic.
+State = (
+    OffsetMapSegment
+    | PartitionStatus
+    | ProducerSnapshotRecord
+    | GapRecord
+    | FlowStatus
+    | LogsRecord
+)
+
+
+def read_state(key: bytes | None, value: bytes | None) -> State | Malformed | None:
     """Never raises. None: a tombstone of anything but a chunk."""
     try:
         return _read(_load("key", key), value)
@@ -51,16 +62,11 @@ def read_state(
         return Malformed(f"{type(problem).__name__}: {problem}")
 
 
-def _read(
-    key: Any, value: bytes | None
-) -> Chunk | PartitionStatus | TrailRecord | GapRecord | FlowStatus | None:
+def _read(key: Any, value: bytes | None) -> State | None:
     match key:
         case ["stretches", str() as topic, int() as number, int() as first] if _is_offset(first):
             partition = _partition(topic, number)
-            stretches = () if value is None else _stretches(_load("value", value)["stretches"])
-            if stretches and stretches[0].upstream != first:
-                raise ValueError(f"value: expected to start at {first}, found {stretches[0]}")
-            return Chunk(topic_partition=partition, first=first, stretches=stretches)
+            return _chunk(partition, first, value)
         case ["partition", str() as topic, int() as number]:
             _partition(topic, number)
             if value is None:
@@ -71,15 +77,46 @@ def _read(
         case ["gaps", str() as topic, int() as number]:
             _partition(topic, number)
             return None if value is None else _gaps(topic, number, value)
+        case ["logs", str() as connector, str() as topic]:
+            return None if value is None else _logs(_text(connector), _text(topic), value)
         case ["flow", str() as flow]:
             if value is None:
                 return None
-            return FlowStatus(flow=_text(flow), **_known(FlowStatus, value))
+            return FlowStatus(flow=_text(flow), **_known(FlowStatus, _load("value", value)))
         case _:
             raise ValueError("key: not one of ours")
 
 
-def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
+def _chunk(partition: TopicPartition, first: int, value: bytes | None) -> OffsetMapSegment:
+    if value is None:
+        return OffsetMapSegment(topic_partition=partition, first=first, stretches=())
+    document = _load("value", value)
+    stretches = _stretches(document["stretches"])
+    if stretches and stretches[0].upstream != first:
+        raise ValueError(f"value: expected to start at {first}, found {stretches[0]}")
+    origin = _origin(document.get("origin", ()))
+    return OffsetMapSegment(
+        topic_partition=partition, first=first, stretches=stretches, origin=origin
+    )
+
+
+def _logs(connector: str, topic: str, value: bytes) -> LogsRecord:
+    document = _load("value", value)
+    syncs_id = document.get("syncs_id")
+    return LogsRecord(
+        connector=connector,
+        topic=topic,
+        origin=_origin(document["origin"]),
+        syncs_id=None if syncs_id is None else _text(syncs_id),
+        syncs_from=read_number(document.get("syncs_from", 0)),
+    )
+
+
+def _origin(ids: Iterable[Any]) -> TopicIdPair:
+    return TopicIdPair(*(each and _text(each) for each in ids))
+
+
+def _trail(partition: TopicPartition, value: bytes) -> ProducerSnapshotRecord:
     document = _load("value", value)
     upstream, downstream, sequence = (
         document[name] for name in ("upstream", "downstream", "sequence")
@@ -90,53 +127,68 @@ def _trail(partition: TopicPartition, value: bytes) -> TrailRecord:
         raise ValueError(f"value: expected offsets and numbers, found {document}")
     if sequence > _INT32_MAX or identity.epoch > _INT16_MAX:
         raise ValueError(f"value: no sequence or epoch is as large as in {document}")
-    return TrailRecord(
+    # Versions before these two were noted wrote neither.
+    isolation = document.get("isolation")
+    return ProducerSnapshotRecord(
         topic_partition=partition,
         remote_topic=_text(document["remote_topic"]),
-        trail=Trail(upstream, downstream, sequence, identity, stored),
+        trail=ProducerSnapshot(
+            *(upstream, downstream, sequence, identity, stored),
+            isolation=None if isolation is None else IsolationLevel(isolation),
+            mark=read_mark(document),
+        ),
     )
 
 
 def _status(topic: str, number: int, value: bytes) -> PartitionStatus:
-    known = _known(PartitionStatus, value)
+    document = _load("value", value)
+    known = _known(PartitionStatus, document)
     known["state"] = PartitionState(known["state"])
-    if known.get("mark") is not None:
-        known["mark"] = Mark(*_numbers(known["mark"]))
-    known["origin"] = Origin(*(each and _text(each) for each in known.get("origin", ())))
+    known["mark"] = read_mark(document)
+    known["origin"] = _origin(known.get("origin", ()))
     return PartitionStatus(topic=topic, partition=number, **known)
 
 
 def _gaps(topic: str, number: int, value: bytes) -> GapRecord:
-    known = _known(GapRecord, value)
+    known = _known(GapRecord, _load("value", value))
     kind, *numbers = known["last"]
     known["last"] = Gap(GapKind(kind), *_numbers(numbers))
     if known.get("failure") is not None:
         position, stored = (known["failure"][name] for name in ("position", "stored"))
-        known["failure"] = Failure(position=_number(position), stored=_number(stored))
+        known["failure"] = Failure(position=read_number(position), stored=read_number(stored))
     return GapRecord(topic=topic, partition=number, **known)
 
 
 def _numbers(row: Iterable[Any]) -> list[int]:
-    return [_number(found) for found in row]
+    return [read_number(found) for found in row]
 
 
-def _number(found: Any) -> int:
+def read_number(found: Any) -> int:
     if type(found) is not int or not -_OFFSETS < found < _OFFSETS:
         raise ValueError(f"value: expected a number, found {found!r}")
     return found
 
 
-def _known(kind: type[PartitionStatus | GapRecord | FlowStatus], value: bytes) -> dict[str, Any]:
+def read_mark(document: Mapping[str, Any]) -> LeaderEpochMark | None:
+    if document.get("mark") is None:
+        return None
+    offset, epoch = _numbers(document["mark"])
+    starts = [_numbers(pair) for pair in document.get("epochs") or ()]
+    return LeaderEpochMark(offset, epoch, tuple((of, start) for of, start in starts))
+
+
+def _known(
+    kind: type[PartitionStatus | GapRecord | FlowStatus], document: Mapping[str, Any]
+) -> dict[str, Any]:
     """The fields of a status that this version knows; a later one may write more."""
     names = {each.name for each in fields(kind)}
-    document = _load("value", value)
     return {name: _typed(name, found) for name, found in document.items() if name in names}
 
 
 def _typed(name: str, found: Any) -> Any:
     """Law: nothing gets into a status that those who show or compare it do not expect there."""
     if name in _NUMBERS:
-        return _number(found)
+        return read_number(found)
     if name in _NESTED or (name in _FLAGS and isinstance(found, bool)):
         return found
     if name in _LISTS:
@@ -163,8 +215,8 @@ def _partition(topic: str, number: int) -> TopicPartition:
     return TopicPartition(_text(topic), number)
 
 
-def _stretches(rows: Iterable[Any]) -> tuple[Stretch, ...]:
-    stretches = tuple(Stretch(*row) for row in rows)
+def _stretches(rows: Iterable[Any]) -> tuple[OffsetRange, ...]:
+    stretches = tuple(OffsetRange(*row) for row in rows)
     before = 0
     for stretch in stretches:
         if not all(type(number) is int and -1 <= number < _OFFSETS for number in stretch):

@@ -4,11 +4,12 @@
          ["partition","orders",0]         where a partition stands
          ["trail","orders",0]             where its writer stands: what a successor resumes by
          ["gaps","orders",0]              what got lost that nobody told of
+         ["logs","connector","orders"]    which topics a connector's checkpoints are about
          ["flow","us->eu"]                who mirrors what to where
     value  JSON; of a chunk {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
 The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it. The order of the topic counts: a
-chunk overrides what older ones say from its first upstream offset on (see `Stretches`).
+chunk overrides what older ones say from its first upstream offset on (see `OffsetMap`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,17 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
+from typing import Any
 
-from heliograph.mm2.offset_map import Stretch
-from heliograph.model import Gap, Mark, Origin, PartitionState, TopicPartition, Trail
+from heliograph.mm2.offset_map import OffsetRange
+from heliograph.model import (
+    Gap,
+    LeaderEpochMark,
+    PartitionState,
+    ProducerSnapshot,
+    TopicIdPair,
+    TopicPartition,
+)
 
 CHUNK_STRETCHES = 1000
 #: A status is one record, and a record has a largest size: more problems than this are only counted.
@@ -39,18 +48,44 @@ def is_state_topic(topic: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
-    """Some stretches of one partition. None of them: a tombstone."""
+class OffsetMapSegment:
+    """Some stretches of one partition. None of them: a tombstone. `origin` are the topics in whose logs they
+    are, where they are known."""
 
     topic_partition: TopicPartition
     first: int
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[OffsetRange, ...]
+    origin: TopicIdPair = field(default_factory=TopicIdPair)
 
     def key(self) -> bytes:
         return chunk_key(self.topic_partition, self.first)
 
     def value(self) -> bytes | None:
-        return _json({"stretches": self.stretches}) if self.stretches else None
+        if not self.stretches:
+            return None
+        named = {"origin": self.origin} if any(self.origin) else {}
+        return _json({"stretches": self.stretches, **named})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogsRecord:
+    """Which source topic and remote topic the checkpoints of a connector are about: found to be others, they
+    are corrected. Offset syncs that name no topics and stand before offset `syncs_from` of the offset-syncs
+    topic with the id `syncs_id` are about older ones."""
+
+    connector: str
+    topic: str
+    origin: TopicIdPair
+    syncs_id: str | None = None
+    syncs_from: int = 0
+
+    def key(self) -> bytes:
+        return _json(["logs", self.connector, self.topic])
+
+    def value(self) -> bytes:
+        return _json(
+            {"origin": self.origin, "syncs_id": self.syncs_id, "syncs_from": self.syncs_from}
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,40 +101,42 @@ class PartitionStatus:
     copied_ms: int
     state: PartitionState
     error: str | None = None
-    mark: Mark | None = None
-    origin: Origin = field(default_factory=Origin)
+    mark: LeaderEpochMark | None = None
+    origin: TopicIdPair = field(default_factory=TopicIdPair)
     throttled: bool = False
 
     def key(self) -> bytes:
         return _json(["partition", self.topic, self.partition])
 
     def value(self) -> bytes:
-        document = asdict(self)
+        document = asdict(self) | mark_fields(self.mark)
         del document["topic"], document["partition"]
         return _json(document)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrailRecord:
+class ProducerSnapshotRecord:
     """The trail of one source partition in its remote topic; another topic's trail says nothing."""
 
     topic_partition: TopicPartition
     remote_topic: str
-    trail: Trail
+    trail: ProducerSnapshot
 
     def key(self) -> bytes:
         return trail_key(self.topic_partition)
 
     def value(self) -> bytes:
-        upstream, downstream, sequence, identity, stored = self.trail
+        trail = self.trail
         return _json(
             {
                 "remote_topic": self.remote_topic,
-                "upstream": upstream,
-                "downstream": downstream,
-                "sequence": sequence,
-                "producer": identity,
-                "stored": stored,
+                "upstream": trail.upstream,
+                "downstream": trail.downstream,
+                "sequence": trail.sequence,
+                "producer": trail.identity,
+                "stored": trail.stored,
+                "isolation": trail.isolation,
+                **mark_fields(trail.mark),
             }
         )
 
@@ -179,6 +216,13 @@ def told(problems: Mapping[str, str]) -> Mapping[str, str]:
     return first | {f"{left_out:,} more": "not told here; the log of its service has them all"}
 
 
+def mark_fields(mark: LeaderEpochMark | None) -> dict[str, Any]:
+    """Epochs have a field of their own: versions before this one know a mark of two numbers."""
+    if mark is None or not mark.starts:
+        return {"mark": mark and mark[:2]}
+    return {"mark": mark[:2], "epochs": mark.starts}
+
+
 def trail_key(partition: TopicPartition) -> bytes:
     return _json(["trail", *partition])
 
@@ -187,13 +231,16 @@ def chunk_key(partition: TopicPartition, first: int) -> bytes:
     return _json(["stretches", partition.topic, partition.partition, first])
 
 
-def chunks_of(partition: TopicPartition, stretches: Sequence[Stretch]) -> list[Chunk]:
+def chunks_of(
+    partition: TopicPartition, stretches: Sequence[OffsetRange], origin: TopicIdPair | None = None
+) -> list[OffsetMapSegment]:
     """Law: read back in this order, they give these stretches."""
     return [
-        Chunk(
+        OffsetMapSegment(
             topic_partition=partition,
             first=stretches[start].upstream,
             stretches=tuple(stretches[start : start + CHUNK_STRETCHES]),
+            origin=origin or TopicIdPair(),
         )
         for start in range(0, len(stretches), CHUNK_STRETCHES)
     ]

@@ -51,6 +51,26 @@ class OffsetSyncStore:
         else:
             self._slots[key] = _updated(old, new)
 
+    def forget(self, partition: TopicPartition) -> None:
+        """What was known of it is of another log."""
+        self._slots.pop(partition, None)
+
+    def retreat(self, sync: OffsetSync) -> bool:
+        """Forget syncs that cannot be true beside this newer one, which is still to be applied: a later
+        record of the source stands at their place on the target, or before it, as in a remote topic that was
+        created again or truncated. MM2 keeps them. Returns whether there were any."""
+        slots = self._slots.get(sync.topic_partition, [])
+        new = (sync.upstream, sync.downstream)
+        if not slots or sync.upstream < slots[0][0] or new in slots:
+            return False
+        if sync.downstream > slots[0][1]:
+            return False
+        self.forget(sync.topic_partition)
+        for upstream, downstream in reversed(list(dict.fromkeys(slots))):
+            if downstream < sync.downstream:
+                self.apply(sync._replace(upstream=upstream, downstream=downstream))
+        return True
+
     def reached_end(self) -> None:
         """Everything that was in the topic has been applied: translation is possible from now on."""
         self._reached_end = True

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from heliograph.mm2.offset_map import LOST, Stretches
+from heliograph.mm2.offset_map import LOST, OffsetMap
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import TopicPartition
 
@@ -17,7 +17,7 @@ class Translation:
     """`stretches` holds what is known exactly of source partitions; both may grow meanwhile."""
 
     def __init__(
-        self, store: OffsetSyncStore, stretches: Mapping[TopicPartition, Stretches]
+        self, store: OffsetSyncStore, stretches: Mapping[TopicPartition, OffsetMap]
     ) -> None:
         self._store = store
         self._stretches = stretches

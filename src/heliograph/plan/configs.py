@@ -7,44 +7,9 @@ every round, only real differences are planned here; carried out, both leave the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import NamedTuple
 
 from heliograph.policy.config_filter import ConfigPropertyFilter
-
-
-class ConfigSource(IntEnum):
-    """Where a setting's value in force comes from (`DescribeConfigsResponse.ConfigSource`)."""
-
-    UNKNOWN = 0
-    TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    OTHER = -1  # what only newer brokers, or loggers and groups, have
-
-
-class ConfigEntry(NamedTuple):
-    """One setting of a topic as it is in force."""
-
-    name: str
-    value: str | None
-    source: ConfigSource
-    read_only: bool = False
-    sensitive: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigChange:
-    """Set on the topic, or, if `value` is None, unset, so that the target's default holds."""
-
-    name: str
-    value: str | None
-
-    def __str__(self) -> str:
-        return f"{self.name} unset" if self.value is None else f"{self.name}={self.value}"
+from heliograph.wire.topic_configs import ConfigChange, ConfigEntry, ConfigSource
 
 
 def new_topic_configs(

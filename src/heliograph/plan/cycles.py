@@ -50,18 +50,37 @@ class _Hop(NamedTuple):
 Circle = Sequence[_Hop]
 
 
+#: Which cluster an alias stands for in a flow.
+ClusterOf = Callable[[FlowConfig, str], str]
+
+
+def clusters_of(
+    cluster_ids: Mapping[str, str | None], of_flows: Mapping[str, Mapping[str, str | None]]
+) -> ClusterOf:
+    """By what is known of a flow's own clusters, or of any of that alias: connectors may have the same
+    aliases for different clusters."""
+
+    def cluster(flow: FlowConfig, alias: str) -> str:
+        return of_flows.get(flow.name, {}).get(alias) or cluster_ids.get(alias) or alias
+
+    return cluster
+
+
 def find_loops(
     flows: Sequence[FilteredFlow],
     cluster_ids: Mapping[str, str | None],
     topics: Mapping[str, Collection[str]],
+    of_flows: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> Refused:
-    """`cluster_ids` and `topics` (those present) by alias; a cluster that was not reached has neither."""
-
-    def cluster(alias: str) -> str:
-        return cluster_ids.get(alias) or alias
-
-    suspects = flows if may_loop(flows, cluster_ids) else ()
-    starts = {_Stop(cluster(alias), topic) for alias, names in topics.items() for topic in names}
+    """`cluster_ids` by alias, and in `of_flows` by flow and alias; `topics` (those present) by cluster id or
+    alias. A cluster that was not reached has neither."""
+    cluster = clusters_of(cluster_ids, of_flows or {})
+    suspects = flows if may_loop(flows, cluster_ids, of_flows) else ()
+    starts = {
+        _Stop(cluster_ids.get(key) or key, topic)
+        for key, names in topics.items()
+        for topic in names
+    }
     refused: Refused = {}
     for start in sorted(starts) if suspects else ():
         for circle in _Journey(suspects, cluster, start).circles():
@@ -75,9 +94,7 @@ def find_loops(
 class _Journey:
     """Wherever a topic would get to from one stop, and the hops between."""
 
-    def __init__(
-        self, flows: Sequence[FilteredFlow], cluster: Callable[[str], str], start: _Stop
-    ) -> None:
+    def __init__(self, flows: Sequence[FilteredFlow], cluster: ClusterOf, start: _Stop) -> None:
         self._flows = flows
         self._cluster = cluster
         self._hops: dict[_Stop, list[tuple[_Hop, _Stop]]] = {}
@@ -89,7 +106,7 @@ class _Journey:
         yield from self._lengthening
         for hops in self._hops.values():
             for hop, stop in hops:
-                origin = _Stop(self._cluster(hop.flow.flow.source), hop.topic)
+                origin = _Stop(self._cluster(hop.flow.flow, hop.flow.flow.source), hop.topic)
                 way_back = self._way(stop, origin)
                 if way_back is not None:
                     yield [hop, *way_back]
@@ -99,14 +116,16 @@ class _Journey:
             return
         onward = self._hops[stop] = []
         for flow in self._flows:
-            if self._cluster(flow.flow.source) != stop.cluster or not flow.carries(stop.topic):
+            source = self._cluster(flow.flow, flow.flow.source)
+            if source != stop.cluster or not flow.carries(stop.topic):
                 continue
             hop = _Hop(flow, stop.topic)
             before = next((at for at, taken in enumerate(way) if taken.flow is flow), None)
             if before is not None:  # here again, under another name
                 self._lengthening.append([*way[before:], hop])
                 continue
-            following = _Stop(self._cluster(flow.flow.target), flow.flow.target_topic(stop.topic))
+            target = self._cluster(flow.flow, flow.flow.target)
+            following = _Stop(target, flow.flow.target_topic(stop.topic))
             onward.append((hop, following))
             self._travel(following, [*way, hop])
 
@@ -125,11 +144,21 @@ class _Journey:
         return None
 
 
-def may_loop(flows: Sequence[FilteredFlow], cluster_ids: Mapping[str, str | None]) -> bool:
-    """False where all clusters are different and all names carry aliases in one way: names then show
-    every circle, and the search, which would follow every topic, can be spared."""
-    aliases = {alias for flow in flows for alias in (flow.flow.source, flow.flow.target)}
-    distinct = len({cluster_ids.get(alias) or alias for alias in aliases}) == len(aliases)
+def may_loop(
+    flows: Sequence[FilteredFlow],
+    cluster_ids: Mapping[str, str | None],
+    of_flows: Mapping[str, Mapping[str, str | None]] | None = None,
+) -> bool:
+    """False where each alias stands for a cluster of its own and all names carry aliases in one way: names
+    then show every circle, and the search, which would follow every topic, can be spared."""
+    cluster = clusters_of(cluster_ids, of_flows or {})
+    called = {
+        (alias, cluster(flow.flow, alias))
+        for flow in flows
+        for alias in (flow.flow.source, flow.flow.target)
+    }
+    aliases, clusters = {alias for alias, _ in called}, {found for _, found in called}
+    distinct = len(aliases) == len(clusters) == len(called)
     policies = [flow.flow.policy for flow in flows]
     alike = all(type(policy) is DefaultReplicationPolicy for policy in policies) and all(
         policy == policies[0] for policy in policies
@@ -137,7 +166,7 @@ def may_loop(flows: Sequence[FilteredFlow], cluster_ids: Mapping[str, str | None
     return not (distinct and alike)
 
 
-def _explain(circle: Circle, cluster: Callable[[str], str]) -> str:
+def _explain(circle: Circle, cluster: ClusterOf) -> str:
     flows = [hop.flow.flow for hop in circle]
     same = _same_clusters(flows, cluster)
     if len({flow.name for flow in flows}) == 1:
@@ -156,10 +185,11 @@ def _explain(circle: Circle, cluster: Callable[[str], str]) -> str:
     )
 
 
-def _same_clusters(flows: Sequence[FlowConfig], cluster: Callable[[str], str]) -> str:
+def _same_clusters(flows: Sequence[FlowConfig], cluster: ClusterOf) -> str:
     by_id: dict[str, set[str]] = {}
-    for alias in {alias for flow in flows for alias in (flow.source, flow.target)}:
-        by_id.setdefault(cluster(alias), set()).add(alias)
+    for flow in flows:
+        for alias in (flow.source, flow.target):
+            by_id.setdefault(cluster(flow, alias), set()).add(alias)
     return "; ".join(
         f"{' and '.join(sorted(aliases))} are one cluster (id {id_})"
         for id_, aliases in sorted(by_id.items())

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.model import Lease, Lineage, TopicPartition, Trail
+from heliograph.model import Lease, Lineage, ProducerSnapshot, TopicPartition
 from heliograph.plan.assignment import Assignable, assign, relief
 
 
@@ -17,8 +17,8 @@ class FlowView:
     `positions` are the next upstream offsets; a partition without one is left out until it has one.
     `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
     same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
-    position, though it should. `trails`: where their writers stood, at or below the positions. `lineages`:
-    which logs the positions are offsets of.
+    position, though it should. `stored`: what that topic says. `trails`: where their writers stood, at or
+    below the positions. `lineages`: which logs the positions are offsets of.
     """
 
     flow: FlowConfig
@@ -26,7 +26,8 @@ class FlowView:
     ends: Mapping[TopicPartition, int] | None = None
     loads: Mapping[TopicPartition, float] = field(default_factory=dict)
     unstored: frozenset[TopicPartition] = frozenset()
-    trails: Mapping[TopicPartition, Trail] = field(default_factory=dict)
+    stored: Mapping[TopicPartition, int] = field(default_factory=dict)
+    trails: Mapping[TopicPartition, ProducerSnapshot] = field(default_factory=dict)
     lineages: Mapping[TopicPartition, Lineage] = field(default_factory=dict)
 
 
@@ -70,6 +71,7 @@ def _leases(view: FlowView) -> Iterator[Lease]:
             start=position if trail is None else trail.upstream,
             end=end,
             stored=partition not in view.unstored,
+            stored_offset=view.stored.get(partition, -1) or -1,
             trail=trail,
             lineage=view.lineages.get(partition, Lineage()),
             share=shares[partition],

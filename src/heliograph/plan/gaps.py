@@ -15,7 +15,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from heliograph.model import Gap, GapKind, GapPolicy, Mark, OffsetReset, Origin
+from heliograph.model import (
+    Gap,
+    GapKind,
+    GapPolicies,
+    GapPolicy,
+    LeaderEpochMark,
+    LogBounds,
+    LossPolicy,
+    OffsetReset,
+    TopicIdPair,
+)
 
 #: The answer to OffsetForLeaderEpoch of a leader that has no such epoch, nor an older one.
 UNKNOWN_EPOCH = -1
@@ -27,8 +37,8 @@ class Known:
 
     position: int
     source_end: int = -1
-    mark: Mark | None = None
-    origin: Origin = field(default_factory=Origin)
+    mark: LeaderEpochMark | None = None
+    origin: TopicIdPair = field(default_factory=TopicIdPair)
 
 
 class Topic(NamedTuple):
@@ -38,17 +48,22 @@ class Topic(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """`start` and `end` (the high watermark) of the source's log, and where the epoch of the known mark
-    ends in it; None: not asked."""
+    """Both topics, and the source's log, as in `LogBounds`; None: not asked."""
 
     source: Topic = field(default_factory=Topic)
     remote: Topic = field(default_factory=Topic)
     start: int | None = None
     end: int | None = None
     epoch_end: int | None = None
+    epoch: int = -1
 
-    def origin(self) -> Origin:
-        return Origin(self.source.id, self.remote.id)
+    @classmethod
+    def of(cls, bounds: LogBounds) -> Found:
+        """Topics aside."""
+        return cls(**bounds._asdict())
+
+    def origin(self) -> TopicIdPair:
+        return TopicIdPair(self.source.id, self.remote.id)
 
 
 class Verdict(NamedTuple):
@@ -76,15 +91,40 @@ def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
     return Verdict(position, (*gaps, *_judge_remote(known, found, position)))
 
 
+def departure(known: Known, found: Found) -> int | None:
+    """The offset from which on the source's log is not the one that was read; None: it is that one, as far
+    as is known."""
+    mark, end = known.mark, found.epoch_end
+    if mark is None or end is None or end < 0:
+        return None
+    # What was read under epochs that this leader lacks is not in its log (KIP-279).
+    if found.epoch >= 0:
+        end = min([end, *(start for epoch, start in mark.starts if epoch > found.epoch)])
+    return end if end < mark.offset else None
+
+
+def mark_after(known: Known, found: Found, verdict: Verdict) -> LeaderEpochMark | None:
+    """What is known of the log from now on. Kept at a jump: without it, another truncation before the next
+    record is read would go unnoticed."""
+    if known.mark is None or found.epoch_end == UNKNOWN_EPOCH:
+        return None
+    if any(gap.kind in (GapKind.PAST_END, GapKind.SOURCE_RECREATED) for gap in verdict.gaps):
+        return None
+    departs = departure(known, found)
+    return known.mark if departs is None else known.mark.cut(departs)
+
+
 def differs(known: str | None, found: str | None) -> bool:
     """Whether a topic was created again; where ids are not known, nobody can tell."""
     return known is not None and found is not None and known != found
 
 
-def fails(verdict: Verdict, policy: GapPolicy) -> bool:
+def fails(verdict: Verdict, policies: GapPolicies) -> bool:
     """Whether the partition waits for a user's word. Of a topic that is gone there is nothing to wait for."""
-    if not verdict.gaps or policy is GapPolicy.FAIL:
-        return bool(verdict.gaps)
+    if any(policies.fails(gap.kind) for gap in verdict.gaps):
+        return True
+    if not verdict.gaps:
+        return False
     gone = any(gap.kind is GapKind.SOURCE_DELETED for gap in verdict.gaps)
     return verdict.position is None and not gone
 
@@ -108,9 +148,10 @@ def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | No
     if course == UNKNOWN_EPOCH:
         lost = _reset(found, reset)
         return lost, [_gap(GapKind.TRUNCATED, min(found.start or 0, position), position, lost)]
-    if known.mark is not None and course is not None and course < min(known.mark.offset, position):
-        gaps.append(_gap(GapKind.TRUNCATED, course, position, course))
-        position = course
+    departs = departure(known, found)
+    if departs is not None and departs < position:
+        gaps.append(_gap(GapKind.TRUNCATED, departs, position, departs))
+        position = departs
     # A leader that has all that was read may not let it be read again yet: its high watermark lags behind
     # after an election. Past its end is only what nobody has read of this log.
     read = known.mark is not None and course is not None and position <= known.mark.offset
@@ -169,18 +210,36 @@ def describe(gap: Gap) -> str:
         "any more",
         GapKind.REMOTE_RECREATED: f"the remote topic was deleted and created again: records of {span} are "
         "not on the target any more",
+        GapKind.TARGET_LOST: "the target has lost records that it had acknowledged (an unclean leader "
+        f"election, or a restored back-up): {span} are not on it any more",
     }[gap.kind]
 
 
-def outcome(gap: Gap, policy: GapPolicy) -> str:
+def outcome(gap: Gap, policies: GapPolicies) -> str:
     """What becomes of the partition."""
-    if policy is GapPolicy.FAIL:
-        return (
-            "nothing more is copied of it (source.log.gap.policy=fail) until another offset is stored for "
-            "it, or the policy is continue"
+    if policies.fails(gap.kind):
+        name, other = (
+            ("target.log.loss.policy", LossPolicy.RECOPY)
+            if gap.kind is GapKind.TARGET_LOST
+            else ("source.log.gap.policy", GapPolicy.CONTINUE)
         )
+        return (
+            f"nothing more is copied of it ({name}=fail) until another offset is stored for it, or the "
+            f"policy is {other}"
+        )
+    if gap.kind is GapKind.TARGET_LOST:
+        return _outcome_of_loss(gap)
     if gap.kind is GapKind.SOURCE_DELETED:
         return "its remote topic stays as it is"
     if gap.resumed < 0:
         return "auto.offset.reset=none forbids to go on elsewhere; store another offset for it"
     return f"going on at offset {gap.resumed}"
+
+
+def _outcome_of_loss(gap: Gap) -> str:
+    if gap.resumed < gap.end:
+        return f"copying them again from source offset {gap.resumed} on"
+    return (
+        f"the offset map does not say where they begin, so they are not copied again: going on at offset "
+        f"{gap.resumed}; to copy them again, store an earlier offset"
+    )

@@ -1,15 +1,22 @@
 """Whether the target's groups are moved to where the source's are (KIP-545), group by group.
 
-A group that is in use on the target is left alone, none is ever moved back, and none past the log end.
+A group that is in use on the target is left alone, none is moved past the log end, and none back, unless it
+was moved into a log that is not there any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
+from heliograph.model import (
+    CommittedOffset,
+    GroupListing,
+    GroupOffsets,
+    TopicIdPair,
+    TopicPartition,
+)
 
 _IDLE_STATES = frozenset({"Empty", "Dead"})
 _TYPES = frozenset({"", "classic", "consumer"})
@@ -63,6 +70,46 @@ def _decide(
     if there.offset < 0:  # Sarama, say, can reset to -1
         return OffsetDecision(group, partition, wanted, "was reset to no offset on the target")
     return OffsetDecision(group, partition, wanted, f"the target's {there.offset} is behind")
+
+
+def plan_taking_back(
+    void: Checkpoints, corrected: Checkpoints, on_target: GroupOffsets
+) -> list[OffsetDecision]:
+    """For idle groups whose checkpoints in `void` were about a log that is not there any more: an offset that
+    is such a checkpoint's was committed by a mirror, and goes back to the corrected one. Brokers forget the
+    offsets of a topic that is deleted, so there is one only where it was committed just then."""
+    return [
+        OffsetDecision(
+            group,
+            partition,
+            CommittedOffset(right.downstream, right.metadata),
+            f"the target's {stale.downstream} is of the topic that was there before",
+        )
+        for group, its in void.items()
+        for partition, stale in its.items()
+        if (right := corrected.get(group, {}).get(partition)) is not None
+        and (there := on_target.get(group, {}).get(partition)) is not None
+        and there.offset == stale.downstream > right.downstream
+    ]
+
+
+def of_known_topics(
+    decisions: Iterable[OffsetDecision],
+    known: Mapping[str, str | None],
+    found: Callable[[str], str | None],
+) -> list[OffsetDecision]:
+    """No commit is made for a topic that has another id than the one that the checkpoints are about."""
+
+    def checked(decision: OffsetDecision) -> OffsetDecision:
+        if decision.offset is None or decision.partition is None:
+            return decision
+        topic = decision.partition.topic
+        if not TopicIdPair(target=known.get(topic)).differs(TopicIdPair(target=found(topic))):
+            return decision
+        reason = "the remote topic was created again; its checkpoints are corrected first"
+        return decision._replace(offset=None, reason=reason)
+
+    return [checked(decision) for decision in decisions]
 
 
 def within_log_ends(

@@ -1,12 +1,12 @@
 """Which groups are followed, and what is checkpointed of them (`MirrorCheckpointConnector`, `…Task`).
 
-Laws: a checkpoint of a group's partition goes back only when the group itself went back; it is never ahead
-of the truth, since a translation never is.
+Laws: a checkpoint of a group's partition goes back only when the group itself went back, or the target's log
+is another one; it is never ahead of the truth, since a translation never is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from heliograph.mm2.checkpoint import Checkpoint
@@ -49,6 +49,19 @@ def why_nothing_to_follow(
     return None
 
 
+def why_none_followed(
+    source: str, source_id: str | None, target: str, target_id: str | None
+) -> str | None:
+    """Why no group at all gets checkpoints between these clusters, or None."""
+    if source_id is None or source_id != target_id:
+        return None
+    return (
+        f"{source} and {target} have the same cluster id {source_id}, so no checkpoints are written and no "
+        "group offsets are committed: if they are one cluster, correct bootstrap.servers; if one was cloned "
+        "from a snapshot of the other, set same.cluster.id.policy=accept"
+    )
+
+
 def checkpoint_topic(policy: ReplicationPolicy, source: str, target: str, topic: str) -> str:
     """What a source topic is called on the target; one that came from there has its own name back."""
     if policy.topic_source(topic) == target:
@@ -84,8 +97,10 @@ def plan_checkpoints(
     previous: Mapping[TopicPartition, Checkpoint],
     translator: Translator,
     target_name: Callable[[str], str | None],
+    void: Container[TopicPartition] = (),
 ) -> PlannedCheckpoints:
-    """Checkpoints of one group; `previous` holds those before by the target's partition.
+    """Checkpoints of one group; `previous` holds those before by the target's partition, of which those in
+    `void` are about a log that is not there any more.
 
     `target_name` is None for topics that the topic filter keeps out.
     """
@@ -108,12 +123,26 @@ def plan_checkpoints(
             checkpoint = Checkpoint(
                 group, topic, partition.partition, committed.offset, downstream, committed.metadata
             )
-            before = previous.get(checkpoint.topic_partition)
+            key = checkpoint.topic_partition
+            before = None if key in void else previous.get(key)
             if before is None or is_more_recent(checkpoint, before):
                 emit.append(checkpoint)
             elif checkpoint.downstream < before.downstream:
                 held_back.append(checkpoint)
     return PlannedCheckpoints(emit, held_back, untranslated)
+
+
+def from_the_start(
+    void: Mapping[TopicPartition, Checkpoint], planned: Iterable[Checkpoint]
+) -> list[Checkpoint]:
+    """Replaces those checkpoints in `void`, about a log that is not there any more, that no `planned` one
+    does: where the group would be in the new log is not known, so it starts at the beginning."""
+    replaced = {checkpoint.topic_partition for checkpoint in planned}
+    return [
+        checkpoint._replace(downstream=0)
+        for partition, checkpoint in void.items()
+        if partition not in replaced and checkpoint.downstream > 0
+    ]
 
 
 def is_more_recent(checkpoint: Checkpoint, before: Checkpoint) -> bool:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from heliograph.mm2.state_records import TrailRecord
-from heliograph.model import ProducerIdentity, Trail
+from heliograph.mm2.state_records import ProducerSnapshotRecord
+from heliograph.model import IsolationLevel, LastBatch, ProducerSnapshot
 from heliograph.records.batch import SEQUENCES
 
 
@@ -25,11 +25,13 @@ class Resumption(NamedTuple):
     offsets topic knows of `start`."""
 
     start: int | None
-    trail: Trail | None = None
+    trail: ProducerSnapshot | None = None
     by_stored: bool = False
 
 
-def resumption(stored: int | None, record: TrailRecord | None, remote_topic: str) -> Resumption:
+def resumption(
+    stored: int | None, record: ProducerSnapshotRecord | None, remote_topic: str
+) -> Resumption:
     """Law: a stored offset that this mirror did not write is obeyed to the letter.
 
     It was altered or reset by hand, or another mirror (a Java MM2) has run meanwhile.
@@ -40,14 +42,6 @@ def resumption(stored: int | None, record: TrailRecord | None, remote_topic: str
     return Resumption(known.upstream, known)
 
 
-class LastBatch(NamedTuple):
-    """The newest batch of one producer in a partition."""
-
-    identity: ProducerIdentity
-    next_sequence: int
-    data: bytes = b""
-
-
 class Landed(NamedTuple):
     """`records` have landed since the trail, `foreign` records of others among them."""
 
@@ -56,25 +50,40 @@ class Landed(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """Nobody can tell what of the source is on the target."""
+    """Which records of the source are on the target cannot be determined."""
 
     reason: str
 
 
-def landed_since(trail: Trail, end: int, last: LastBatch | None) -> Landed | Doubt:
+class TargetLost(NamedTuple):
+    """The target has lost what it had acknowledged from its offset `end` on."""
+
+    end: int
+
+
+def landed_since(
+    trail: ProducerSnapshot, end: int, last: LastBatch | None, isolation: IsolationLevel
+) -> Landed | Doubt | TargetLost:
     """`end` is the target's log end; `last` the trail's producer's last batch at or behind
-    `trail.downstream`, None if it has none there."""
+    `trail.downstream`, None if it has none there. `isolation` is how the source is read now: numbers that
+    were given to other records cannot be counted off."""
     if end < trail.downstream:
-        return Doubt(
-            f"the target ends at offset {end}, before {trail.downstream}, up to which it was acknowledged"
-        )
+        return TargetLost(end)
     behind = end - trail.downstream if trail.downstream >= 0 else 0
     if last is None:
         return Landed(0, behind)
+    if last.identity != trail.identity:
+        return Doubt(
+            f"records of its producer's epoch {last.identity.epoch} follow, of which no trail is known"
+        )
     records = (last.next_sequence - trail.sequence) % SEQUENCES
     if records >= SEQUENCES // 2:
-        missing = SEQUENCES - records
-        return Doubt(f"the target lacks the last {missing} records that it had acknowledged")
+        return TargetLost(last.next_offset)
+    if records and trail.isolation is not isolation:
+        before = trail.isolation or "an unknown isolation level"
+        return Doubt(
+            f"{records} records reached it under {before}, and the source is read under {isolation} now"
+        )
     if trail.downstream < 0:
         return Landed(records, 0)
     if records > behind:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from heliograph.errors import BrokerError
-from heliograph.model import Origin
+from heliograph.model import TopicIdPair
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
 from heliograph.wire import error_codes
 
@@ -25,9 +25,9 @@ class TopicIds:
     target: Mapping[str, str | None] = field(default_factory=dict)
     created: Mapping[str, str | None] = field(default_factory=dict)
 
-    def origin(self, topic: str, remote_topic: str) -> Origin:
+    def origin(self, topic: str, remote_topic: str) -> TopicIdPair:
         found = self.target.get(remote_topic)
-        return Origin(self.source.get(topic), found or self.created.get(remote_topic))
+        return TopicIdPair(self.source.get(topic), found or self.created.get(remote_topic))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,13 @@
 """From class names in a configuration to policies and filters.
 
 MM2's own classes, and those of others that do the same, are built in. Other Java classes cannot run
-here; a Python class takes their place, written `module:Class`. It is called with the flow's settings (a
-mapping that holds `source.cluster.alias`) and has the methods named in `_METHODS`.
+here; a Python class takes their place, written `module:Class` (`ported.py`). `modules` are those that may be
+imported for it, with all below them; None for any, since the operator wrote the configuration.
 """
 
 from __future__ import annotations
 
-import importlib
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from heliograph.errors import ConfigError
 from heliograph.policy import config_filter as configs
@@ -19,6 +15,7 @@ from heliograph.policy import group_filter as groups
 from heliograph.policy import topic_filter as topics
 from heliograph.policy.identity import IdentityReplicationPolicy
 from heliograph.policy.naming import DEFAULT_SEPARATOR, DefaultReplicationPolicy, ReplicationPolicy
+from heliograph.policy.ported import PortedFilter, ported_class
 from heliograph.policy.rename import (
     TOPIC_MAP,
     TOPIC_RENAME,
@@ -39,33 +36,6 @@ _ALSO_IDENTITY = (
     "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy",
 )
 
-_METHODS = {
-    "replication.policy.class": (
-        "format_remote_topic(source_alias, topic)",
-        "topic_source(topic)",
-        "upstream_topic(topic)",
-        "original_topic(topic)",
-        "heartbeats_topic()",
-        "offset_syncs_topic(alias)",
-        "checkpoints_topic(alias)",
-        "is_heartbeats_topic(topic)",
-        "is_checkpoints_topic(topic)",
-        "is_mm2_internal_topic(topic)",
-        "is_internal_topic(topic)",
-    ),
-    "topic.filter.class": ("should_replicate_topic(topic)",),
-    "group.filter.class": ("should_replicate_group(group)",),
-    "config.property.filter.class": (
-        "should_replicate_config_property(name)",
-        "should_replicate_source_default(name)",
-    ),
-}
-_HINTS = {
-    "replication.policy.class": "; derive it from heliograph.policy.naming.DefaultReplicationPolicy "
-    "to write only those that differ",
-}
-
-
 _KINDS = {
     "replication.policy.class": (("Default", "Identity", "Rename"), "ReplicationPolicy"),
     "topic.filter.class": (("Default",), "TopicFilter"),
@@ -82,7 +52,10 @@ def is_built_in(option: str, class_name: str) -> bool:
 
 
 def replication_policy(
-    class_name: str, settings: Settings, source_alias: str | None
+    class_name: str,
+    settings: Settings,
+    source_alias: str | None,
+    modules: frozenset[str] | None = None,
 ) -> ReplicationPolicy:
     """The policy that `replication.policy.class` names; a client that reads any cluster has no
     `source_alias`. Raises ConfigError."""
@@ -116,33 +89,39 @@ def replication_policy(
                 rules=read_rename_rules(settings.get(TOPIC_RENAME, "")),
             )
     alias = {} if source_alias is None else {"source.cluster.alias": source_alias}
-    policy: ReplicationPolicy = _ported(option, class_name, {**settings, **alias})
+    policy: ReplicationPolicy = ported_class(option, class_name, {**settings, **alias}, modules)
     return policy
 
 
-def topic_filter(class_name: str, settings: Settings) -> topics.TopicFilter:
+def topic_filter(
+    class_name: str, settings: Settings, modules: frozenset[str] | None = None
+) -> topics.TopicFilter:
     """The filter that `topic.filter.class` names. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "TopicFilter"):
         return topics.DefaultTopicFilter.of(
             _patterns(settings, "topics", topics.DEFAULT_TOPICS),
             _patterns(settings, "topics.exclude", topics.DEFAULT_TOPICS_EXCLUDE),
         )
-    ported = _ported("topic.filter.class", class_name, settings)
-    return _Ported(class_name, ported.should_replicate_topic)
+    ported = ported_class("topic.filter.class", class_name, settings, modules)
+    return PortedFilter(class_name, ported.should_replicate_topic)
 
 
-def group_filter(class_name: str, settings: Settings) -> groups.GroupFilter:
+def group_filter(
+    class_name: str, settings: Settings, modules: frozenset[str] | None = None
+) -> groups.GroupFilter:
     """The filter that `group.filter.class` names. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "GroupFilter"):
         return groups.DefaultGroupFilter.of(
             _patterns(settings, "groups", groups.DEFAULT_GROUPS),
             _patterns(settings, "groups.exclude", groups.DEFAULT_GROUPS_EXCLUDE),
         )
-    ported = _ported("group.filter.class", class_name, settings)
-    return _Ported(class_name, ported.should_replicate_group)
+    ported = ported_class("group.filter.class", class_name, settings, modules)
+    return PortedFilter(class_name, ported.should_replicate_group)
 
 
-def config_property_filter(class_name: str, settings: Settings) -> configs.ConfigPropertyFilter:
+def config_property_filter(
+    class_name: str, settings: Settings, modules: frozenset[str] | None = None
+) -> configs.ConfigPropertyFilter:
     """The filter that `config.property.filter.class` names. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "ConfigPropertyFilter"):
         return configs.DefaultConfigPropertyFilter.of(
@@ -151,24 +130,10 @@ def config_property_filter(class_name: str, settings: Settings) -> configs.Confi
             ),
             settings.get("use.defaults.from", "target").strip(),
         )
-    ported: configs.ConfigPropertyFilter = _ported(
-        "config.property.filter.class", class_name, settings
+    ported: configs.ConfigPropertyFilter = ported_class(
+        "config.property.filter.class", class_name, settings, modules
     )
     return ported
-
-
-@dataclass(frozen=True, slots=True)
-class _Ported:
-    """A user's filter of topics or groups, which says yes or no, but not why."""
-
-    class_name: str
-    ask: Callable[[str], bool]
-
-    def accepts(self, name: str) -> bool:
-        return bool(self.ask(name))
-
-    def why_not(self, name: str) -> str | None:
-        return None if self.ask(name) else f"{self.class_name} does not replicate it"
 
 
 def _built_in(class_name: str, kinds: Sequence[str], suffix: str) -> str | None:
@@ -191,41 +156,4 @@ def _patterns(settings: Settings, name: str, default: Sequence[str]) -> Sequence
     if name not in settings:
         return default
     text = settings[name].strip()
-    return re.split(r"\s*,\s*", text) if text else ()
-
-
-def _ported(option: str, class_name: str, settings: Settings) -> Any:
-    methods = _METHODS[option]
-    module_name, colon, name = class_name.partition(":")
-    if not colon:
-        raise ConfigError(
-            f"{option}: {class_name} is not built in, and Java classes cannot run here; write a Python "
-            f"class that takes the settings and has {_listed(methods)}{_HINTS.get(option, '')}, put "
-            "its module on PYTHONPATH and name it as module:Class"
-        )
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as problem:
-        raise ConfigError(
-            f"{option}: {class_name}: the module {module_name} cannot be imported "
-            f"({type(problem).__name__}: {problem}); is it on PYTHONPATH?"
-        ) from problem
-    cls = getattr(module, name, None)
-    if not callable(cls):
-        raise ConfigError(f"{option}: {class_name}: the module {module_name} has no class {name}")
-    missing = [m for m in methods if not callable(getattr(cls, m.partition("(")[0], None))]
-    if missing:
-        raise ConfigError(
-            f"{option}: {class_name} lacks {_listed(missing)}{_HINTS.get(option, '')}"
-        )
-    try:
-        return cls(dict(settings))
-    except Exception as problem:
-        raise ConfigError(
-            f"{option}: {class_name} could not be made from the settings "
-            f"({type(problem).__name__}: {problem})"
-        ) from problem
-
-
-def _listed(methods: Sequence[str]) -> str:
-    return ", ".join(methods)
+    return [each.strip() for each in text.split(",")] if text else ()

@@ -12,7 +12,7 @@ class IdentityReplicationPolicy(DefaultReplicationPolicy):
     """Remote topics are called as their source topics; internal topics still carry the alias.
 
     Whatever ends in `heartbeats` is named by the default policy, so that hops can be counted and
-    heartbeats never go in circles. Other topics can: names do not show it, `plan/loops.py` does.
+    heartbeats never go in circles. Other topics can: names do not show it, `plan/cycles.py` does.
     `source_alias` None (a client that reads any cluster) means that no topic's source is known.
     """
 

@@ -44,13 +44,13 @@ class Selected(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """`holes`: compaction has been at what follows the last batch, up to `position`. `leader_epoch` is that
-    of the last batch looked at, -1 if it has none."""
+    """`holes`: compaction has been at what follows the last batch, up to `position`. `epochs` are the leader
+    epochs of the batches looked at, each with the offset where it begins among them."""
 
     batches: list[Selected]
     position: int
     holes: bool = False
-    leader_epoch: int = -1
+    epochs: tuple[tuple[int, int], ...] = ()
 
 
 def select(
@@ -75,11 +75,11 @@ def select(
         for data in split(records):
             walk.take(data)
             if end is not None and walk.position >= end:
-                return Selection(walk.batches, end, walk.holes, walk.epoch)
+                return Selection(walk.batches, end, walk.holes, tuple(walk.epochs))
     except CorruptRecords:
         if walk.position == position:
             raise
-    return Selection(walk.batches, walk.position, walk.holes, walk.epoch)
+    return Selection(walk.batches, walk.position, walk.holes, tuple(walk.epochs))
 
 
 class _Walk:
@@ -95,12 +95,12 @@ class _Walk:
         self.batches: list[Selected] = []
         self.position = position
         self.holes = False  # since the last batch
-        self.epoch = -1
+        self.epochs: list[tuple[int, int]] = []
         self._end = end
         self._transactions = _Transactions(aborted)
         self._append_time = append_time
         self._behind = 0  # the last batch
-        self._without_last = (0, position, False, -1)
+        self._without_last = (0, position, False, 0)
 
     def take(self, data: memoryview) -> None:
         if data[MAGIC_AT] < 2:
@@ -122,12 +122,13 @@ class _Walk:
         """Offsets stand outside the checksum, and either of two batches that are out of order may be the
         damaged one: neither is believed."""
         if offset < self._behind:
-            kept, self.position, self.holes, self.epoch = self._without_last
+            kept, self.position, self.holes, epochs = self._without_last
             del self.batches[kept:]
+            del self.epochs[epochs:]
             raise CorruptRecords(
                 f"record batch at source offset {offset}: stands behind offset {self._behind - 1}"
             )
-        self._without_last = (len(self.batches), self.position, self.holes, self.epoch)
+        self._without_last = (len(self.batches), self.position, self.holes, len(self.epochs))
 
     def _magic2(self, data: memoryview, header: Header) -> tuple[Selected | None, int]:
         after = header.last_offset + 1
@@ -137,7 +138,10 @@ class _Walk:
             self.holes = self.holes or self._end > self.position
             return None, self._end
         check_crc(data, header)
-        self.epoch = header.leader_epoch
+        if header.leader_epoch >= 0 and (
+            not self.epochs or self.epochs[-1][0] != header.leader_epoch
+        ):
+            self.epochs.append((header.leader_epoch, max(header.base_offset, self.position)))
         self.holes = self.holes or header.base_offset > self.position or _thinned(header)
         if self._transactions.drops(data, header) or header.record_count == 0:
             return None, after

@@ -1,1 +1,1 @@
-"""The driver process: observes the clusters, plans epochs, follows the tasks."""
+"""Who runs what, and when: the driver and its epochs, leadership, a thread for each connector."""

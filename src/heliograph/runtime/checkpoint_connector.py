@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
-from heliograph.mm2.offset_map import Stretch
-from heliograph.model import Receipt, TopicPartition
+from heliograph.model import Copied
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.schedule import Schedule
 from heliograph.sync.checkpoints import CheckpointSync
@@ -19,7 +18,7 @@ from heliograph.sync.groups import sync_group_offsets
 _PATIENCE_SECONDS = 10.0
 
 
-class GroupUpkeep:
+class CheckpointConnector:
     """`internal_topics_seen` says whether another thread has seen to what checkpoints are made from."""
 
     def __init__(
@@ -37,13 +36,14 @@ class GroupUpkeep:
         self.hopeless: ClientError | None = None  # why waiting will not help
         self.emitted = 0  # checkpoints
         self._config = flow.checkpoints
+        self._source = source
         self._target = target
         self._clients = [each for each in (source, target, offsets) if each is not None]
         self._checkpoints = CheckpointSync(flow, source, target, offsets)
         self._internal_topics_seen = internal_topics_seen
         self._stop = stop
         self._lock = threading.Lock()
-        self._told: list[tuple[TopicPartition, tuple[Stretch, ...]]] = []
+        self._told: list[Copied] = []
         self._groups: frozenset[str] | None = None
         self._schedule = Schedule(f"{flow.name} groups", problems, stop)
         self._plan(f"flow {flow.name}")
@@ -60,15 +60,10 @@ class GroupUpkeep:
         """Those that are followed; None before the first look."""
         return self._groups
 
-    def learn(self, receipts: Iterable[Receipt]) -> None:
-        """What tasks have copied, stretch by stretch; from any thread."""
-        told = [
-            (TopicPartition(receipt.topic, receipt.partition), receipt.stretches)
-            for receipt in receipts
-            if receipt.stretches
-        ]
+    def learn(self, copied: Iterable[Copied]) -> None:
+        """What tasks have copied between clusters of these aliases, stretch by stretch; from any thread."""
         with self._lock:
-            self._told += told
+            self._told += copied
 
     def close(self, timeout: float) -> None:
         self._schedule.join(timeout)
@@ -96,16 +91,27 @@ class GroupUpkeep:
 
     def _emit(self) -> Mapping[str, str]:
         self._await_internal_topics()
-        with self._lock:
-            told, self._told = self._told, []
-        for partition, stretches in told:
-            self._checkpoints.learn(partition, stretches)
+        for copied in self._take_told():
+            self._checkpoints.learn(copied.partition, copied.stretches, copied.origin)
         emitted = self._checkpoints.emit(int(time.time() * 1000))
         self.emitted += emitted.checkpoints
         return emitted.problems
 
+    def _take_told(self) -> list[Copied]:
+        """What was copied between these very clusters: another connector may have others by their aliases."""
+        with self._lock:
+            told, self._told = self._told, []
+        if not told:
+            return []
+        for client in (self._source, self._target):
+            if client.metadata.cluster_id is None:
+                client.refresh([])
+        source, target = self._source.seen, self._target.seen
+        return [c for c in told if source.is_also(c.source) and target.is_also(c.target)]
+
     def _sync_group_offsets(self) -> Mapping[str, str]:
-        return sync_group_offsets(self._target, self._checkpoints.checkpoints()).problems
+        checkpoints, ids = self._checkpoints.checkpoints(), self._checkpoints.topic_ids()
+        return sync_group_offsets(self._target, checkpoints, ids).problems
 
     def _await_internal_topics(self) -> None:
         """Another thread creates them at a start; to miss them would be a false alarm."""

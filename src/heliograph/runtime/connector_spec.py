@@ -19,7 +19,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class ConnectorSpec:
     """One connector's work for a pair of clusters; another value by its `name` takes its place.
 
     `settings` are a flow's, or a pair's heartbeats, `clusters` those that it has to do with. A job with
@@ -53,6 +53,18 @@ class Job:
     def cluster(self, alias: str) -> ClusterConfig:
         return next(cluster for cluster in self.clusters if cluster.alias == alias)
 
+    def is_between_clusters_of(self, other: ConnectorSpec) -> bool:
+        """As far as addresses tell; connectors may have the same aliases for different clusters."""
+        return self.pair == other.pair and all(
+            not set(here.bootstrap_servers).isdisjoint(there.bootstrap_servers)
+            for alias in self.pair
+            if (here := self._reaches(alias)) and (there := other._reaches(alias))
+        )
+
+    def _reaches(self, alias: str) -> ClusterConfig | None:
+        """Heartbeats never look at their source."""
+        return next((cluster for cluster in self.clusters if cluster.alias == alias), None)
+
     def flow(self) -> FlowConfig:
         assert isinstance(self.settings, FlowConfig)
         return self.settings
@@ -78,7 +90,7 @@ class WorkGroup:
     group_id: str
     cluster: ClusterConfig
     names: tuple[str, ...]
-    jobs: tuple[Job, ...] = ()
+    jobs: tuple[ConnectorSpec, ...] = ()
     url: str | None = None
     assigned: bool = False
 
@@ -86,15 +98,17 @@ class WorkGroup:
 @dataclass(slots=True)
 class _Pairs:
     names: list[str] = field(default_factory=list)
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[ConnectorSpec] = field(default_factory=list)
 
 
 def work_groups(config: MirrorConfig) -> list[WorkGroup]:
     """Of a whole configuration: a group for each pair of clusters, unless a user's `group.id` makes it
-    that of several."""
-    found: dict[tuple[str, str], _Pairs] = {}
+    that of several. Connectors may have several aliases for the cluster that it is on: they are in one group
+    all the same, since members of one would stand by for each other."""
+    found: dict[tuple[frozenset[str], str], _Pairs] = {}
     for job in jobs_of(config):
-        key = job.settings.offsets_alias, job.settings.group_id
+        cluster = job.cluster(job.settings.offsets_alias)
+        key = frozenset(cluster.bootstrap_servers), job.settings.group_id
         pairs = found.setdefault(key, _Pairs())
         name = "->".join(job.pair)
         if name not in pairs.names:
@@ -103,15 +117,15 @@ def work_groups(config: MirrorConfig) -> list[WorkGroup]:
     return [
         WorkGroup(
             group_id=group,
-            cluster=pairs.jobs[0].cluster(alias),
+            cluster=pairs.jobs[0].cluster(pairs.jobs[0].settings.offsets_alias),
             names=tuple(pairs.names),
             jobs=tuple(pairs.jobs),
         )
-        for (alias, group), pairs in found.items()
+        for (_, group), pairs in found.items()
     ]
 
 
-def jobs_of(config: MirrorConfig) -> list[Job]:
+def jobs_of(config: MirrorConfig) -> list[ConnectorSpec]:
     """Named `us->eu.MirrorSourceConnector`, as Strimzi calls connectors: names must differ by flow. What is
     a connector already keeps its name."""
     jobs = []
@@ -124,12 +138,12 @@ def jobs_of(config: MirrorConfig) -> list[Job]:
     return jobs
 
 
-def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) -> Job:
+def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) -> ConnectorSpec:
     pair = f"{settings.source}->{settings.target}"
     aliases = [settings.target, settings.offsets_alias]
     if isinstance(settings, FlowConfig):  # heartbeats never look at their source
         aliases.append(settings.source)
-    return Job(
+    return ConnectorSpec(
         name=f"{pair}.{part}" if settings.name == pair else settings.name,
         part=part,
         settings=settings,
@@ -137,6 +151,6 @@ def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) ->
     )
 
 
-def flows_of(jobs: Sequence[Job]) -> list[FlowConfig]:
+def flows_of(jobs: Sequence[ConnectorSpec]) -> list[FlowConfig]:
     """Those that copy."""
     return [job.flow() for job in jobs if job.part is Part.COPY]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
@@ -24,7 +24,9 @@ class LoopGuard:
         self._since_ms = since_ms
         self._flows: dict[str, FilteredFlow] = {}
         self._lock = threading.Lock()
-        self._ids: dict[str, str | None] = {}
+        #: By flow and alias: connectors may have the same aliases for different clusters.
+        self._ids: dict[str, dict[str, str | None]] = {}
+        #: By cluster id.
         self._topics: dict[str, frozenset[str]] = {}
         self._own: Refused = {}
         self._foreign: Refused = {}
@@ -39,36 +41,44 @@ class LoopGuard:
                 for flow in flows
             }
             names = self._flows.keys()
+            self._ids = {name: its for name, its in self._ids.items() if name in names}
             self._own = {name: its for name, its in self._own.items() if name in names}
             self._foreign = {name: its for name, its in self._foreign.items() if name in names}
 
     def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
         """Take into account what stands on both clusters of a flow just now."""
         clusters = {flow.source: source, flow.target: target}
-        ids = {
-            alias: client.metadata.cluster_id or client.refresh([]).cluster_id
-            for alias, client in clusters.items()
-        }
+        ids = _ids(flow, clusters)
         with self._lock:
-            self._ids |= ids
-            possible = may_loop(list(self._flows.values()), self._ids)
+            if flow.name in self._flows:
+                self._ids[flow.name] = ids
+            possible = may_loop(list(self._flows.values()), self._by_alias(), self._ids)
         keeps_names = type(flow.policy) is not DefaultReplicationPolicy
         if not possible and not keeps_names:
             return
         topics = {alias: frozenset(c.refresh().partitions) for alias, c in clusters.items()}
-        foreign = self._traced(flow, source, topics[flow.source]) if keeps_names else {}
+        foreign = self._traced(flow, source, ids, topics[flow.source]) if keeps_names else {}
         with self._lock:
-            self._topics |= topics
+            self._topics |= {ids[alias] or alias: names for alias, names in topics.items()}
             self._foreign[flow.name] = foreign
-            self._own = find_loops(list(self._flows.values()), self._ids, self._topics)
+            flows = list(self._flows.values())
+            self._own = find_loops(flows, self._by_alias(), self._topics, self._ids)
 
     def refused(self, flow: FlowConfig) -> dict[str, str]:
         """Source topics that the flow must leave alone, and why, as far as is known by now."""
         with self._lock:
             return self._own.get(flow.name, {}) | self._foreign.get(flow.name, {})
 
+    def _by_alias(self) -> dict[str, str | None]:
+        """What an alias stands for in flows that have not looked yet."""
+        return {alias: id_ for ids in self._ids.values() for alias, id_ in ids.items()}
+
     def _traced(
-        self, flow: FlowConfig, source: ClusterClient, topics: frozenset[str]
+        self,
+        flow: FlowConfig,
+        source: ClusterClient,
+        ids: Mapping[str, str | None],
+        topics: frozenset[str],
     ) -> dict[str, str]:
         with self._lock:
             flows = dict(self._flows)
@@ -80,11 +90,23 @@ class LoopGuard:
         traces = read_traces(source, flow.target)
         found = find_foreign_loops(
             own,
-            self._ids.get(flow.source),
-            self._ids.get(flow.target),
+            ids[flow.source],
+            ids[flow.target],
             traces.flows,
             now_ms=now_ms,
             since_ms=self._since_ms,
             waiting=self._foreign.get(flow.name, {}).keys(),
         )
         return found | find_java_loops(own, traces.java, topics, now_ms)
+
+
+def _ids(flow: FlowConfig, clusters: Mapping[str, ClusterClient]) -> dict[str, str | None]:
+    """By alias. Of clones that are accepted as two clusters, each has an id of its own here."""
+    ids = {
+        alias: client.metadata.cluster_id or client.refresh([]).cluster_id
+        for alias, client in clusters.items()
+    }
+    source, target = clusters[flow.source].seen, clusters[flow.target].seen
+    if flow.accepts_same_cluster_id and source.id == target.id and not source.is_also(target):
+        return {alias: f"{id_}@{alias}" if id_ else None for alias, id_ in ids.items()}
+    return ids

@@ -22,19 +22,20 @@ from typing import Any
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.errors import ClientError, EnvironmentProblem, Fenced, NotKafka
+from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, Fenced, NotKafka
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt
 from heliograph.plan.epoch import plan_epoch
-from heliograph.runtime.connector_spec import WorkGroup, work_groups
+from heliograph.runtime.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
 from heliograph.runtime.fencing import task_producers
-from heliograph.runtime.load_monitor import Weighing
+from heliograph.runtime.load_monitor import LoadMonitor
 from heliograph.runtime.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.restarts import Restarts
 from heliograph.runtime.task_setups import TaskSetups
-from heliograph.runtime.worker import Crew
-from heliograph.spark.control_channel import ChannelServer
+from heliograph.runtime.worker import Worker
+from heliograph.security import Secret
+from heliograph.spark.control_server import ChannelServer
 from heliograph.spark.query import CopyQuery, QueryFailed, SparkLost
 from heliograph.spark.sealing import new_key
 from heliograph.spark.session import ClusterSpark, LocalSpark
@@ -88,14 +89,18 @@ class Mirror:
         self._spark = spark
         self._stop = stop
         self._progress = progress
-        self._token = secrets.token_hex(16)
+        self._channel_key = Secret(secrets.token_hex(32))
         self._channel = ChannelServer(
-            self._token, self._hear, spark.driver_host, on_gone=self._miss
+            self._channel_key,
+            self._hear,
+            config.channel_host or spark.driver_host,
+            config.channel_port,
+            on_gone=self._miss,
         )
         self.problems = Problems()
         self._serves = worker is not None
         groups = work_groups(config) if worker is None else [worker]
-        self.crew = Crew(groups, progress, self.problems, stop, spark.slots)
+        self.crew = Worker(groups, progress, self.problems, stop, spark.slots)
         self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
         self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
         self._lock = threading.Lock()
@@ -107,15 +112,28 @@ class Mirror:
         self._warm_at = math.inf
         self._query: CopyQuery | None = None
         self._running: list[list[Lease]] = []
-        self._weighing = Weighing(progress)
-        self._setups = TaskSetups(spark)
+        self._weighing = LoadMonitor(progress)
+        self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
+
+    def refusal(self, job: ConnectorSpec) -> str | None:
+        """Why a job may not run on this Spark; None: it may. What does not copy runs here, not in a task."""
+        return self._setups.refusal(job.setup()) if job.part is Part.COPY else None
 
     def run(self) -> Outcome:
+        """Raises ConfigError, before anything is sent to executors, if one of its flows may not run there. A
+        worker is not given such a job (`connect/supervisor.py`)."""
         try:
+            if not self._serves:
+                self._require_permission()
             self._run_once() if self._once else self._run_on()
         finally:
             self._close()
         return self._outcome()
+
+    def _require_permission(self) -> None:
+        jobs = [job for each in self.crew.leaderships for job in each.jobs]
+        if refused := [why for job in jobs if (why := self.refusal(job)) is not None]:
+            raise ConfigError(refused)
 
     def _run_on(self) -> None:
         self.crew.start()
@@ -157,10 +175,12 @@ class Mirror:
                 self._heal(e, delay)
 
     def _heal(self, failure: QueryFailed, delay: float) -> None:
-        """Nothing is known of what the tasks did last: once they are gone, look at the clusters anew."""
-        self._channel.end_epoch(self._epoch)
-        if not self._channel.await_gone(self._epoch, _STOP_SECONDS):
-            log.warning("epoch %d: tasks of it do not end; going on without them", self._epoch)
+        """Nothing is known of what the tasks did last: once they are gone, look at the clusters anew.
+
+        An epoch whose tasks have not all returned has no last word, and the receipts of those that have do
+        not count: no flow goes on from what it knew before.
+        """
+        self._channel.withdraw(self._epoch, _STOP_SECONDS, self._stop.is_set)
         self._progress.restart(f"{failure}; starting again")
         for flow in self.crew.flows:
             self.problems.update(_area(flow), {"": f"{failure}; starting again"})
@@ -174,7 +194,7 @@ class Mirror:
     def _run_query(self) -> None:
         copy = Copy(
             driver=self._channel.address,
-            token=self._token,
+            channel_key=self._channel_key,
             seal_key=new_key(),
             patience_seconds=self._config.once_timeout_seconds,
         )
@@ -231,6 +251,7 @@ class Mirror:
             self._ending = False
             self._settled.clear()
         self._progress.begin(self._epoch)
+        self._channel.open_epoch(self._epoch)
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
         self._running = tasks
         assert self._query is not None
@@ -261,7 +282,8 @@ class Mirror:
                 self.problems.update(_area(flow), {})
 
     def _miss(self, epoch: int) -> None:
-        """A task is gone without a word; in the channel's threads. Its partitions need another one."""
+        """A task is gone without a word; in the channel's threads. The others end, and free their cores: if
+        Spark does not give up but runs it again, that attempt is refused, and Spark gives up then."""
         if epoch == self._epoch and not self._once and not self._stop.is_set():
             self._end_epoch("a task is gone")
 

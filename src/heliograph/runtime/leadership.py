@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from heliograph.client.admin.group_requests import Protocol
-from heliograph.client.admin.membership import Membership, Standing
+from heliograph.client.admin.membership import Membership, MemberState
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import ClientError
@@ -28,9 +28,9 @@ from heliograph.mm2.service_member import (
     read_process,
 )
 from heliograph.model import ClusterConfig
-from heliograph.runtime.connector_spec import Job, WorkGroup
+from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup
 from heliograph.runtime.problems import Problems
-from heliograph.runtime.running_connector import Tenure
+from heliograph.runtime.running_connector import RunningConnector
 from heliograph.runtime.schedule import time_left
 
 log = logging.getLogger(__name__)
@@ -50,13 +50,13 @@ class Leadership:
     def __init__(
         self,
         work: WorkGroup,
-        open_tenure: Callable[[Job], Tenure],
+        open_tenure: Callable[[ConnectorSpec], RunningConnector],
         problems: Problems,
         stop: threading.Event,
     ) -> None:
         group, target = work.group_id, work.cluster
         self.names = work.names
-        self.tenures: tuple[Tenure, ...] = ()
+        self.tenures: tuple[RunningConnector, ...] = ()
         self.hopeless: ClientError | None = None  # why waiting will not help
         self.waits_for = ""
         #: Where the service that runs answers REST, if this one stands by.
@@ -71,8 +71,8 @@ class Leadership:
         self._problems = problems
         self._stop = stop
         self._released = threading.Event()
-        self._on_begin: Callable[[Tenure], None] = Tenure.start
-        self._seen: tuple[Standing, int] | None = None
+        self._on_begin: Callable[[RunningConnector], None] = RunningConnector.start
+        self._seen: tuple[MemberState, int] | None = None
         self._word = ""
         servers = ",".join(target.bootstrap_servers)
         self._identity = Identity(f"{servers} {group}")
@@ -94,7 +94,7 @@ class Leadership:
         return self._led and self._membership.runs
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> MemberState:
         return self._membership.standing
 
     @property
@@ -102,7 +102,7 @@ class Leadership:
         return self._membership.seat.generation
 
     @property
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[ConnectorSpec]:
         return list(self._jobs.values())
 
     @property
@@ -110,7 +110,7 @@ class Leadership:
         """A number for the time that this service leads without a break; None: it does not."""
         return self._term if self.leads else None
 
-    def assign(self, jobs: Iterable[Job], term: int | None = None) -> None:
+    def assign(self, jobs: Iterable[ConnectorSpec], term: int | None = None) -> None:
         """What the group stands for from now on; terms of jobs begin and end accordingly, soon. With a
         `term`: if it still lasts."""
         with self._lock:
@@ -119,7 +119,7 @@ class Leadership:
 
     @property
     def decided(self) -> bool:
-        return self._membership.standing is not Standing.JOINING
+        return self._membership.standing is not MemberState.JOINING
 
     def start(self, *, bounded: bool) -> None:
         """In a bounded run the work of a term is done by the caller, not by threads of its own."""
@@ -184,7 +184,7 @@ class Leadership:
         for tenure in begun:
             self._on_begin(tenure)
 
-    def _close_aside(self, tenures: Sequence[Tenure], *, goodbye: bool) -> None:
+    def _close_aside(self, tenures: Sequence[RunningConnector], *, goodbye: bool) -> None:
         """What still waits for an answer of a broker may take a while to notice."""
         group = self._membership.seat.group
         threading.Thread(
@@ -223,13 +223,13 @@ class Leadership:
     def _say(self, trouble: str | None = None) -> None:
         """Where we stand, once; what is wrong with it, as a problem for as long as it lasts."""
         standing, generation = self._membership.standing, self._membership.seat.generation
-        if standing is not Standing.JOINING and (standing, generation) != self._seen:
+        if standing is not MemberState.JOINING and (standing, generation) != self._seen:
             self._seen, before = (standing, generation), self._word
             self._word = self._sentence(standing)
             if self._word != before:
                 log.info("%s: %s", ", ".join(self.names), self._word)
         self._look_for_leader(standing)
-        if trouble is None and standing in (Standing.REFUSED, Standing.ALONE):
+        if trouble is None and standing in (MemberState.REFUSED, MemberState.ALONE):
             trouble = self._word
         self.waits_for = trouble or self._word or "no word of its group yet"
         found = {} if trouble is None else {"": trouble}
@@ -237,17 +237,17 @@ class Leadership:
         for name in self.names:
             self._problems.update(f"{what}{name}: group {self._membership.seat.group}", found)
 
-    def _sentence(self, standing: Standing) -> str:
+    def _sentence(self, standing: MemberState) -> str:
         group = self._membership.seat.group
-        if standing is Standing.RUNS:
+        if standing is MemberState.RUNS:
             return "this service runs it"
-        if standing is Standing.ALONE:
+        if standing is MemberState.ALONE:
             return (
                 f"no permission to join the group {group}, so two services with this configuration cannot "
                 "be told apart; run only one, or allow READ on that group"
             )
         others = self._others()
-        if standing is Standing.REFUSED:
+        if standing is MemberState.REFUSED:
             return (
                 f"the group {group} is in use by a Java MirrorMaker 2 or Connect worker"
                 f"{others and f' ({others})'}, which runs this flow; waiting until it has stopped"
@@ -257,10 +257,10 @@ class Leadership:
             "has stopped, or is silent for some seconds"
         )
 
-    def _look_for_leader(self, standing: Standing) -> None:
+    def _look_for_leader(self, standing: MemberState) -> None:
         """While a group rebalances, nobody can tell who runs."""
         now = time.monotonic()
-        if standing is not Standing.STANDS_BY:
+        if standing is not MemberState.STANDS_BY:
             self.leader_url = None
         elif self.leader_url is None and now >= self._next_look:
             self._next_look = now + _LOOK_AGAIN_SECONDS
@@ -287,6 +287,6 @@ class Leadership:
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
 
 
-def _close_all(tenures: Sequence[Tenure], goodbye: bool) -> None:
+def _close_all(tenures: Sequence[RunningConnector], goodbye: bool) -> None:
     for tenure in tenures:
         tenure.close(_JOIN_SECONDS, goodbye=goodbye)

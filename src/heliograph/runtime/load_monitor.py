@@ -17,7 +17,7 @@ _HEAVY_BYTES_PER_SECOND = 10e6
 _WORTHWHILE_GAIN = 0.25
 
 
-class Weighing:
+class LoadMonitor:
     """Measures every partition's load, once a minute; its flows plan the next epoch by it."""
 
     def __init__(self, progress: Progress) -> None:

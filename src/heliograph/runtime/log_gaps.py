@@ -19,11 +19,13 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import GapRecord, PartitionStatus
 from heliograph.model import (
     GapKind,
+    Landmark,
+    LeaderEpochMark,
     Lineage,
-    Mark,
-    Origin,
     PartitionState,
+    ProducerSnapshot,
     Receipt,
+    TopicIdPair,
     TopicPartition,
 )
 from heliograph.plan.gaps import (
@@ -35,6 +37,7 @@ from heliograph.plan.gaps import (
     differs,
     fails,
     judge,
+    mark_after,
     outcome,
 )
 from heliograph.plan.topic_outcome import TopicIds
@@ -43,7 +46,9 @@ from heliograph.runtime.partition_gaps import PartitionGaps
 log = logging.getLogger(__name__)
 
 #: What is found in the source's logs, of the partitions that can be asked just now.
-LookAtLogs = Callable[[Mapping[TopicPartition, Mark | None]], Mapping[TopicPartition, Found]]
+LookAtLogs = Callable[
+    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, Found]
+]
 #: Positions that are others from now on; None: none, as long as nobody gives one.
 Moved = dict[TopicPartition, int | None]
 
@@ -79,6 +84,26 @@ class FlowGaps:
                 its.mark, its.source_end = status.mark, status.source_end
             for partition, record in records.items():
                 self._of(partition).restore(record)
+
+    def resume(self, trails: Mapping[TopicPartition, ProducerSnapshot]) -> None:
+        """What was read with the stored offsets. A trail is newer than the status beside it, also if it has
+        no mark; versions before it had one noted no isolation level either."""
+        with self._lock:
+            for partition, trail in trails.items():
+                if trail.mark is not None or trail.isolation is not None:
+                    self._of(partition).mark = trail.mark
+
+    def resume_transactions(
+        self,
+        landmarks: Mapping[TopicPartition, Landmark],
+        marks: Mapping[TopicPartition, LeaderEpochMark],
+    ) -> None:
+        """What stored offsets say of the logs is newer than the status, too."""
+        with self._lock:
+            for partition, landmark in landmarks.items():
+                self._of(partition).landmark = landmark
+            for partition, mark in marks.items():
+                self._of(partition).mark = mark
 
     def forget(self) -> None:
         """The tasks are gone, and nobody knows what they did last."""
@@ -117,9 +142,15 @@ class FlowGaps:
                 if its.failed is None and not its.moving
             }
 
-    def identities(self) -> dict[TopicPartition, tuple[Origin, int]]:
+    def identities(self) -> dict[TopicPartition, tuple[TopicIdPair, int]]:
         """By which a lease can be told from the one that should be."""
         return {p: (each.origin, each.turn) for p, each in self.lineages().items()}
+
+    def copied_between(self, partition: TopicPartition, turn: int) -> TopicIdPair | None:
+        """The topics that a task of this turn copies between; None: its turn is over."""
+        with self._lock:
+            its = self._of(partition)
+            return its.origin if turn == its.turn else None
 
     def turns(self, partition: TopicPartition) -> range:
         """Of which tasks' positions hold; the last is the present one."""
@@ -127,7 +158,7 @@ class FlowGaps:
             its = self._of(partition)
             return range(its.since, its.turn + 1)
 
-    def origins(self) -> dict[TopicPartition, Origin]:
+    def origins(self) -> dict[TopicPartition, TopicIdPair]:
         with self._lock:
             return {partition: its.confirmed for partition, its in self._partitions.items()}
 
@@ -178,7 +209,8 @@ class FlowGaps:
                 topics, its_log = found[partition], seen.get(partition, Found())
                 all_found = replace(its_log, source=topics.source, remote=topics.remote)
                 verdict = judge(known[partition], all_found, self._flow.auto_offset_reset)
-                if self._settle(partition, known[partition], verdict, ids):
+                mark = mark_after(known[partition], all_found, verdict)
+                if self._settle(partition, known[partition], verdict, mark, ids):
                     moved[partition] = verdict.position
         return moved
 
@@ -210,7 +242,7 @@ class FlowGaps:
     def _of(self, partition: TopicPartition) -> PartitionGaps:
         its = self._partitions.get(partition)
         if its is None:
-            its = PartitionGaps(self._flow.name, partition, self._flow.log_gap_policy)
+            its = PartitionGaps(self._flow.name, partition, self._flow.gap_policies)
             self._partitions[partition] = its
         return its
 
@@ -221,18 +253,23 @@ class FlowGaps:
             remote=Topic(remote in ids.target, ids.target.get(remote)),
         )
 
-    def _newest(self, partition: TopicPartition, ids: TopicIds) -> Origin:
+    def _newest(self, partition: TopicPartition, ids: TopicIds) -> TopicIdPair:
         """An id that a broker does not tell just now is the one that was."""
         before, remote = self._of(partition).origin, self._flow.target_topic(partition.topic)
         now = ids.origin(partition.topic, remote)
         known = before.target if remote in ids.target else None
-        return Origin(now.source or before.source, now.target or known)
+        return TopicIdPair(now.source or before.source, now.target or known)
 
     def _settle(
-        self, partition: TopicPartition, known: Known, verdict: Verdict, ids: TopicIds
+        self,
+        partition: TopicPartition,
+        known: Known,
+        verdict: Verdict,
+        mark: LeaderEpochMark | None,
+        ids: TopicIds,
     ) -> bool:
-        """Whether the partition has another position from now on."""
-        its, policy = self._of(partition), self._flow.log_gap_policy
+        """Whether the partition has another position from now on; `mark` is what is known of its log then."""
+        its, policy = self._of(partition), self._flow.gap_policies
         gone = any(gap.kind is GapKind.SOURCE_DELETED for gap in verdict.gaps)
         if gone and its.told_gone():
             return False
@@ -250,9 +287,9 @@ class FlowGaps:
         before, its.origin = its.origin, self._newest(partition, ids)
         if verdict.position == known.position and before.source == its.origin.source:
             its.confirmed = its.confirmed._replace(target=its.origin.target)
-            its.turn += 1  # to be leased anew, where it stands
+            its.begin_remote()
             return False
-        its.begin_turn()
+        its.begin_turn(mark)
         return True
 
 

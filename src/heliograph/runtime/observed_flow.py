@@ -14,7 +14,16 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
 from heliograph.mm2.state_records import state_topic
-from heliograph.model import Mark, OffsetReset, Origin, Receipt, TopicPartition, Trail
+from heliograph.model import (
+    Copied,
+    Landmark,
+    LeaderEpochMark,
+    OffsetReset,
+    ProducerSnapshot,
+    Receipt,
+    TopicIdPair,
+    TopicPartition,
+)
 from heliograph.plan.epoch import FlowView
 from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
@@ -25,8 +34,14 @@ from heliograph.runtime.fencing import Fencing
 from heliograph.runtime.log_gaps import FlowGaps
 from heliograph.runtime.schedule import tell_duration
 from heliograph.sync.internal_topics import ensure_internal_topic
-from heliograph.sync.offsets import end_positions, reset_positions, stored_positions
-from heliograph.sync.producer_snapshots import read_trails
+from heliograph.sync.offsets import (
+    StoredOffset,
+    end_positions,
+    reset_positions,
+    stored_offsets,
+    stored_positions,
+)
+from heliograph.sync.producer_snapshots import read_landmarks, read_trails
 from heliograph.sync.statuses import read_statuses
 from heliograph.sync.topics import sync_topics
 
@@ -72,7 +87,8 @@ class ObservedFlow:
         self._change: str | None = None
         self._forgotten = 0  # how often
         self._positions: dict[TopicPartition, int] = {}
-        self._trails: dict[TopicPartition, Trail] = {}
+        self._stored: dict[TopicPartition, int] = {}  # what the offsets topic says
+        self._trails: dict[TopicPartition, ProducerSnapshot] = {}
         self._unstored: set[TopicPartition] = set()
         self._partitions: set[TopicPartition] = set()
         self._ends: dict[TopicPartition, int] | None = None
@@ -150,6 +166,27 @@ class ObservedFlow:
         """The target's own id, once it is known."""
         return self._target.metadata.cluster_id
 
+    def copied(self, receipts: Iterable[Receipt]) -> list[Copied]:
+        """What its tasks tell of where records have landed, as far as their turns last."""
+        source, target = self._source.seen, self._target.seen
+        found = []
+        for receipt in receipts:
+            partition = TopicPartition(receipt.topic, receipt.partition)
+            if receipt.flow != self.config.name or not receipt.stretches:
+                continue
+            origin = self.gaps.copied_between(partition, receipt.turn)
+            if origin is not None:
+                found.append(
+                    Copied(
+                        partition=partition,
+                        origin=origin,
+                        stretches=receipt.stretches,
+                        source=source,
+                        target=target,
+                    )
+                )
+        return found
+
     def partitions(self) -> frozenset[TopicPartition] | None:
         """Those that are mirrored, or would be if nothing were wrong; None before the first look."""
         with self._lock:
@@ -170,13 +207,14 @@ class ObservedFlow:
                 if self.observed and p in self._partitions and p.topic not in refused
                 if p in lineages
             }
-            trails = dict(self._trails)
+            trails, stored = dict(self._trails), dict(self._stored)
         return FlowView(
             flow=self.config,
             positions=positions,
             ends=self._ends,
             loads=self._loads,
             unstored=frozenset(self._unstored),
+            stored=stored,
             trails=trails,
             lineages=lineages,
         )
@@ -189,12 +227,18 @@ class ObservedFlow:
                 turns = self.gaps.turns(partition)
                 if receipt.turn not in turns:
                     continue  # its position is another meanwhile
+                moved = self._positions.get(partition) != receipt.position
                 self._positions[partition] = receipt.position
                 if receipt.trail is not None and receipt.turn == turns[-1]:
                     self._trails[partition] = receipt.trail
                 else:
                     self._trails.pop(partition, None)
-                (self._unstored.discard if receipt.stored else self._unstored.add)(partition)
+                if receipt.stored:
+                    self._unstored.discard(partition)
+                    if moved or partition in self._stored:
+                        self._stored[partition] = receipt.position
+                else:
+                    self._unstored.add(partition)
 
     def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
         """Bytes as measured by the running tasks, from now on the measure of load."""
@@ -261,7 +305,8 @@ class ObservedFlow:
         by that. What is stored is returned."""
         if self.fencing is not None:
             self.fencing.claim()
-        stored, found = self._read_resumptions()
+        offsets, found = self._read_resumptions()
+        stored = {partition: each.position for partition, each in offsets.items()}
         by_stored = sum(each.by_stored for each in found.values())
         if by_stored and self.fencing is None:
             log.info(
@@ -271,22 +316,39 @@ class ObservedFlow:
             )
         with self._lock:
             self._positions = {p: r.start for p, r in found.items() if r.start is not None}
+            self._stored = dict(stored)
             self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
             self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
+            trails = dict(self._trails)
+        self.gaps.resume(trails)
+        if self.fencing is not None:
+            self._resume_transactions(offsets)
         return stored
+
+    def _resume_transactions(self, stored: Mapping[TopicPartition, StoredOffset]) -> None:
+        """Offsets that a transaction stored say what the logs were like; the offset map does for those that a
+        version before wrote."""
+        landmarks = read_landmarks(self.config.source, self._target)
+        marks: dict[TopicPartition, LeaderEpochMark] = {}
+        for partition, (position, logs) in stored.items():
+            if logs.downstream >= 0:
+                landmarks[partition] = Landmark(position, logs.downstream)
+            if logs.mark is not None:
+                marks[partition] = logs.mark
+        self.gaps.resume_transactions(landmarks, marks)
 
     def _read_resumptions(
         self,
-    ) -> tuple[Mapping[TopicPartition, int], Mapping[TopicPartition, Resumption]]:
+    ) -> tuple[Mapping[TopicPartition, StoredOffset], Mapping[TopicPartition, Resumption]]:
         """Offsets and trails are read one after the other, and whoever ran before us may have written in
         between: where they do not fit, they are read again, until nothing is new, or too much is."""
         began, before = time.monotonic(), None
         for left in reversed(range(_READINGS)):
-            stored = stored_positions(self.config, self._offsets)
+            stored = stored_offsets(self.config, self._offsets)
             trails = read_trails(self.config.source, self._target)
             found = {
                 partition: resumption(
-                    stored.get(partition),
+                    stored[partition].position if partition in stored else None,
                     trails.get(partition),
                     self.config.target_topic(partition.topic),
                 )
@@ -358,7 +420,7 @@ class ObservedFlow:
         self._leave_trails(before)
         return before != self.gaps.identities()
 
-    def _leave_trails(self, before: Mapping[TopicPartition, tuple[Origin, int]]) -> None:
+    def _leave_trails(self, before: Mapping[TopicPartition, tuple[TopicIdPair, int]]) -> None:
         """What was known of a remote topic says nothing of another by its name."""
         now = self.gaps.identities()
         with self._lock:
@@ -366,11 +428,13 @@ class ObservedFlow:
                 if before[partition][1] != now[partition][1]:
                     self._trails.pop(partition, None)
 
-    def _logs(self, marks: Mapping[TopicPartition, Mark | None]) -> Mapping[TopicPartition, Found]:
+    def _logs(
+        self, marks: Mapping[TopicPartition, LeaderEpochMark | None]
+    ) -> Mapping[TopicPartition, Found]:
         found, missing = look_at_logs(self._source, marks)
         for partition, problem in missing.items():
             log.warning("flow %s: %s: %s", self.config.name, partition, problem)
-        return found
+        return {partition: Found.of(bounds) for partition, bounds in found.items()}
 
     def _look_for_release(self) -> None:
         """Failed partitions wait for another stored offset; it is looked for less and less often."""

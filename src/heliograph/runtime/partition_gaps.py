@@ -9,12 +9,13 @@ from heliograph.mm2.state_records import Failure, GapRecord
 from heliograph.model import (
     Gap,
     GapKind,
-    GapPolicy,
+    GapPolicies,
+    Landmark,
+    LeaderEpochMark,
     Lineage,
-    Mark,
-    Origin,
     PartitionState,
     Receipt,
+    TopicIdPair,
     TopicPartition,
 )
 from heliograph.plan.gaps import Known, describe, outcome
@@ -30,10 +31,11 @@ class PartitionGaps:
 
     flow: str
     partition: TopicPartition
-    policy: GapPolicy
-    origin: Origin = field(default_factory=Origin)
-    confirmed: Origin = field(default_factory=Origin)
-    mark: Mark | None = None
+    policy: GapPolicies
+    origin: TopicIdPair = field(default_factory=TopicIdPair)
+    confirmed: TopicIdPair = field(default_factory=TopicIdPair)
+    mark: LeaderEpochMark | None = None
+    landmark: Landmark | None = None
     turn: int = 0
     since: int = 0  # the first turn whose positions hold
     receipt: Receipt | None = None
@@ -45,7 +47,7 @@ class PartitionGaps:
     _recent: deque[Gap] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     def lineage(self) -> Lineage:
-        return Lineage(self.origin, self.mark, self.turn)
+        return Lineage(self.origin, self.mark, self.turn, self.landmark)
 
     def known(self, position: int) -> Known:
         """With the position of its task, if it has one, and the given one, if not."""
@@ -63,6 +65,11 @@ class PartitionGaps:
         if receipt.turn < self.since:
             return
         self.receipt, self.mark = receipt, receipt.mark
+        if any(gap.kind is GapKind.TARGET_LOST for gap in receipt.gaps):
+            self.landmark = None
+        landed = [each for each in receipt.stretches if each.downstream >= 0]
+        if landed:
+            self.landmark = landed[-1].landmark
         self.source_end = max(receipt.source_end, self.source_end)
         if receipt.stored:
             self.confirmed = self.origin
@@ -99,13 +106,13 @@ class PartitionGaps:
 
     def restore(self, record: GapRecord) -> None:
         """As an earlier service left it; a failure holds as long as the policy does."""
-        if self.policy is not GapPolicy.FAIL:
+        if not self.policy.fails(record.last.kind):
             record = replace(record, failure=None)
         self.record = record
         if record.failure is not None:
             self.fail(record.failure.position)
 
-    def released(self, stored: int | None, origin: Origin) -> bool:
+    def released(self, stored: int | None, origin: TopicIdPair) -> bool:
         """Whether a user has stored another offset since it failed. The first look is what later ones are
         compared with: what its own task stored last is no user's word."""
         failure = self.record.failure if self.record is not None else None
@@ -123,11 +130,17 @@ class PartitionGaps:
         self.begin_turn()
         return True
 
-    def begin_turn(self) -> None:
-        """It gets another position: what was known of the log before it says nothing."""
+    def begin_remote(self) -> None:
+        """The remote topic is another one: to be leased anew, where it stands."""
+        self.turn += 1
+        self.landmark = None
+
+    def begin_turn(self, mark: LeaderEpochMark | None = None) -> None:
+        """It gets another position: what was known of the log before it says nothing, but for the `mark`."""
         self.turn += 1
         self.since = self.turn
-        self.mark = self.receipt = None
+        self.mark = mark
+        self.receipt = self.landmark = None
         self.source_end = -1
         self.moving = True
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, Heartbeats
-from heliograph.model import ClientKind, Receipt
-from heliograph.runtime.checkpoint_connector import GroupUpkeep
-from heliograph.runtime.connector_spec import Job, Part
+from heliograph.model import ClientKind, Copied, Receipt
+from heliograph.runtime.checkpoint_connector import CheckpointConnector
+from heliograph.runtime.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.cycle_guard import LoopGuard
 from heliograph.runtime.fencing import Fencing, LeaderSeat
 from heliograph.runtime.heartbeat_connector import PairHeartbeats
@@ -24,7 +24,7 @@ from heliograph.runtime.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.schedule import Schedule, time_left
-from heliograph.runtime.source_connector import Upkeep
+from heliograph.runtime.source_connector import SourceConnector
 
 _OFFSETS_ROLE = "offsets-admin"
 #: Mostly a look at the clock. After a failure the copy waits for it.
@@ -32,9 +32,9 @@ _KEEP_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the jobs of one service share. `internal_topics_seen(pair)`: whether the job that copies between
-    two clusters, if there is one, has seen to their internal topics."""
+class RuntimeContext:
+    """What the jobs of one service share. `internal_topics_seen(job)`: whether the job that copies between
+    the same clusters, if there is one, has seen to their internal topics."""
 
     guard: LoopGuard
     progress: Progress
@@ -42,29 +42,29 @@ class Surroundings:
     seat: LeaderSeat
     since_ms: int
     slots: int
-    internal_topics_seen: Callable[[tuple[str, str]], bool]
+    internal_topics_seen: Callable[[ConnectorSpec], bool]
 
 
-class Tenure:
+class RunningConnector:
     """Threads of its own for the job; or, in a bounded run, the caller's. `over` ends them all.
 
     A job that copies has a `flow`, which is in tasks' hands: once it is `leaving`, its term ends when the
     mirror has `released` it, and not before.
     """
 
-    def __init__(self, job: Job, around: Surroundings) -> None:
+    def __init__(self, job: ConnectorSpec, around: RuntimeContext) -> None:
         self.job = job
         self.over = threading.Event()
         self.leaving = False
         self.released = threading.Event()
         self.closed = threading.Event()
         self.flow: ObservedFlow | None = None
-        self.groups: GroupUpkeep | None = None
+        self.groups: CheckpointConnector | None = None
         self._around = around
         self._lock = threading.Lock()
         self._closing = False
         self._keeper: Schedule | None = None
-        self._upkeep: Upkeep | None = None
+        self._upkeep: SourceConnector | None = None
         self._heartbeats: PairHeartbeats | None = None
         self._take_up(job)
 
@@ -100,13 +100,15 @@ class Tenure:
     def internal_topics_seen(self) -> bool:
         return self._upkeep is None or self._upkeep.internal_topics_seen
 
-    def learn(self, receipts: Sequence[Receipt]) -> None:
-        """What tasks have copied between the two clusters; from any thread."""
-        if self._upkeep is not None and self.flow is not None:
-            name = self.flow.config.name
-            self._upkeep.learn(receipt for receipt in receipts if receipt.flow == name)
-        if self.groups is not None:
-            self.groups.learn(receipts)
+    def learn(self, receipts: Sequence[Receipt]) -> list[Copied]:
+        """What its tasks have told; where they say that records have landed is returned. From any thread."""
+        if self._upkeep is None or self.flow is None:
+            return []
+        name = self.flow.config.name
+        own = [receipt for receipt in receipts if receipt.flow == name]
+        copied = self.flow.copied(own)  # before what they tell of gaps begins another turn
+        self._upkeep.learn(own)
+        return copied
 
     def leave(self) -> None:
         """Its term is to end. What copies waits for the mirror; what does not need not."""
@@ -137,7 +139,7 @@ class Tenure:
 
     # ── its parts ────────────────────────────────────────────────────────────────────────────
 
-    def _take_up(self, job: Job) -> None:
+    def _take_up(self, job: ConnectorSpec) -> None:
         settings = job.settings
         if isinstance(settings, Heartbeats):
             self._heartbeats = self._pair_heartbeats(settings)
@@ -147,7 +149,7 @@ class Tenure:
             around = self._around
             self.flow = self._observed(settings)
             self._keeper = self._keeper_of(self.flow)
-            self._upkeep = Upkeep(
+            self._upkeep = SourceConnector(
                 self.flow,
                 self._client,
                 around.progress,
@@ -176,15 +178,14 @@ class Tenure:
         keeper.every(_KEEP_SECONDS, f"flow {flow.config.name}", flow.keep)
         return keeper
 
-    def _group_upkeep(self, flow: FlowConfig) -> GroupUpkeep:
-        pair = self.job.pair
-        return GroupUpkeep(
+    def _group_upkeep(self, flow: FlowConfig) -> CheckpointConnector:
+        return CheckpointConnector(
             flow,
             self._client(flow, flow.source, ClientRole.CHECKPOINT_SOURCE_ADMIN),
             self._client(flow, flow.target, ClientRole.CHECKPOINT_TARGET_ADMIN),
             self._around.problems,
             self.over,
-            lambda: self._around.internal_topics_seen(pair),
+            lambda: self._around.internal_topics_seen(self.job),
             offsets=self._offsets_client(flow),
         )
 

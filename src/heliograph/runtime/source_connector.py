@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 Clients = Callable[[FlowConfig, str, str], ClusterClient]
 
 
-class Upkeep:
+class SourceConnector:
     """`clients(flow, alias, role)` gives a client that no other thread uses."""
 
     def __init__(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from heliograph.client.security.credential_bundle import Shipment, carries_secrets
+from heliograph.client.security.credential_bundle import CredentialBundle, carries_secrets
 from heliograph.config.mirror_config import FlowSetup
+from heliograph.errors import ConfigError
+from heliograph.plan.spark_protection import refusal, warning
 from heliograph.spark.session import ClusterSpark, LocalSpark
 
 log = logging.getLogger(__name__)
@@ -17,16 +19,29 @@ _FILES_SECONDS = 5.0
 
 
 class TaskSetups:
-    """Of one epoch after the other. What is in files, tasks get as it is when theirs begins."""
+    """Of one epoch after the other. What is in files, tasks get as it is when theirs begins.
 
-    def __init__(self, spark: LocalSpark | ClusterSpark) -> None:
+    `accepts_unencrypted`: whether secrets may go to a Spark cluster that does not protect them.
+    """
+
+    def __init__(self, spark: LocalSpark | ClusterSpark, *, accepts_unencrypted: bool) -> None:
         self._spark = spark
-        self._shipment = Shipment()
+        self._accepts = accepts_unencrypted
+        self._shipment = CredentialBundle()
         self._next_look = 0.0
-        self._said = False  # that secrets travel in the clear
+        self._said = False  # that secrets travel unprotected
+
+    def refusal(self, setup: FlowSetup) -> str | None:
+        """Why this flow's tasks may not be given what they need; None: they may."""
+        if not _has_secrets(setup):
+            return None
+        return refusal(setup.flow.name, self._spark.protection, accepted=self._accepts)
 
     def pack(self, setups: Sequence[FlowSetup]) -> list[FlowSetup]:
-        self._tell_of_secrets(setups)
+        """Raises ConfigError if one of them is refused: nothing of any goes out then."""
+        if refused := [why for each in setups if (why := self.refusal(each)) is not None]:
+            raise ConfigError(refused)
+        self._warn_of_secrets(setups)
         self._shipment.begin()
         pack = self._shipment.pack
         return [
@@ -46,12 +61,11 @@ class TaskSetups:
         self._next_look = time.monotonic() + _FILES_SECONDS
         return self._shipment.stale()
 
-    def _tell_of_secrets(self, setups: Iterable[FlowSetup]) -> None:
-        clusters = [cluster for each in setups for cluster in (each.source, each.target)]
-        if not self._said and not self._spark.encrypts and any(map(carries_secrets, clusters)):
+    def _warn_of_secrets(self, setups: Sequence[FlowSetup]) -> None:
+        if not self._said and not self._spark.protection.enough and any(map(_has_secrets, setups)):
             self._said = True
-            log.warning(
-                "Spark does not encrypt what it sends to its executors, and passwords and keys of the "
-                "clusters are among it: set spark.authenticate and spark.network.crypto.enabled, or trust "
-                "that network (docs/security.md)"
-            )
+            log.warning("%s", warning(self._spark.protection))
+
+
+def _has_secrets(setup: FlowSetup) -> bool:
+    return any(map(carries_secrets, (setup.source, setup.target, setup.offsets)))

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Sequence
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ClientError
 from heliograph.model import Receipt
-from heliograph.runtime.connector_spec import Job, Part, WorkGroup, flows_of
+from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup, flows_of
 from heliograph.runtime.cycle_guard import LoopGuard
 from heliograph.runtime.fencing import LeaderSeat
 from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import Surroundings, Tenure
+from heliograph.runtime.running_connector import RunningConnector, RuntimeContext
 from heliograph.runtime.schedule import time_left
 
 
-class Crew:
+class Worker:
     """A leadership for every group of workers."""
 
     def __init__(
@@ -45,12 +45,14 @@ class Crew:
         for leadership in self.leaderships:
             leadership.start(bounded=bounded)
 
-    def assign(self, leadership: Leadership, jobs: Iterable[Job], term: int | None = None) -> None:
+    def assign(
+        self, leadership: Leadership, jobs: Iterable[ConnectorSpec], term: int | None = None
+    ) -> None:
         """What one of the groups stands for from now on; with a `term`, if that still lasts."""
         leadership.assign(jobs, term)
         self._reckon()
 
-    def tenure_of(self, job: Job) -> Tenure | None:
+    def tenure_of(self, job: ConnectorSpec) -> RunningConnector | None:
         """Of this very job; not of one by its name that it replaces."""
         for tenure in self.tenures:
             if tenure.job == job and not tenure.leaving:
@@ -144,9 +146,11 @@ class Crew:
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """What tasks have copied; from any thread."""
         told, tenures = list(receipts), self.tenures
-        pairs = {t.job.flow().name: t.job.pair for t in tenures if t.job.part is Part.COPY}
-        for tenure in tenures:
-            tenure.learn([r for r in told if pairs.get(r.flow) == tenure.job.pair])
+        for copying in tenures:
+            copied = copying.learn(told)
+            for other in tenures if copied else ():
+                if other.groups is not None and other.job.pair == copying.job.pair:
+                    other.groups.learn(copied)
 
     def close(self, timeout: float) -> None:
         """Once `stop` is set."""
@@ -155,11 +159,11 @@ class Crew:
             leadership.close(left())
 
     @property
-    def tenures(self) -> list[Tenure]:
+    def tenures(self) -> list[RunningConnector]:
         return [tenure for leadership in self.leaderships for tenure in leadership.tenures]
 
     def _leadership(self, work: WorkGroup, stop: threading.Event) -> Leadership:
-        around = Surroundings(
+        around = RuntimeContext(
             guard=self._guard,
             progress=self._progress,
             problems=self._problems,
@@ -168,10 +172,12 @@ class Crew:
             slots=self._slots,
             internal_topics_seen=self._internal_topics_seen,
         )
-        return Leadership(work, lambda job: Tenure(job, around), self._problems, stop)
+        return Leadership(work, lambda job: RunningConnector(job, around), self._problems, stop)
 
-    def _internal_topics_seen(self, pair: tuple[str, str]) -> bool:
-        return all(t.internal_topics_seen for t in self.tenures if t.job.pair == pair)
+    def _internal_topics_seen(self, job: ConnectorSpec) -> bool:
+        return all(
+            t.internal_topics_seen for t in self.tenures if t.job.is_between_clusters_of(job)
+        )
 
     def _reckon(self) -> None:
         self._guard.reckon_with(flows_of([job for each in self.leaderships for job in each.jobs]))

@@ -15,7 +15,17 @@ from typing import Any
 import pyarrow as pa
 
 from heliograph.config.mirror_config import FlowSetup
-from heliograph.model import Lease, Lineage, Mark, Origin, ProducerIdentity, Receipt, Trail
+from heliograph.model import (
+    IsolationLevel,
+    Landmark,
+    LeaderEpochMark,
+    Lease,
+    Lineage,
+    ProducerIdentity,
+    ProducerSnapshot,
+    Receipt,
+    TopicIdPair,
+)
 from heliograph.security import Secret
 from heliograph.spark.control_channel import receipt_of
 from heliograph.spark.sealing import seal, unseal
@@ -59,7 +69,7 @@ Producers = Mapping[str, ProducerIdentity]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundle:
+class TaskAssignment:
     """The leases of one task in one epoch, and the flows that they are of as they are configured then; of
     flows that mirror exactly once, the identity to write under. `running` are the flows of all tasks."""
 
@@ -71,7 +81,7 @@ class Bundle:
     producers: Producers = field(default_factory=dict)
 
 
-def write_bundle(bundle: Bundle, key: Secret) -> str:
+def write_bundle(bundle: TaskAssignment, key: Secret) -> str:
     return json.dumps(
         {
             "epoch": bundle.epoch,
@@ -85,7 +95,7 @@ def write_bundle(bundle: Bundle, key: Secret) -> str:
     )
 
 
-def read_bundle(text: str, key: Secret) -> Bundle:
+def read_bundle(text: str, key: Secret) -> TaskAssignment:
     document = json.loads(text)
     leases = tuple(
         Lease(
@@ -98,7 +108,7 @@ def read_bundle(text: str, key: Secret) -> Bundle:
         for fields in document["leases"]
     )
     producers = {flow: ProducerIdentity(*each) for flow, each in document["producers"].items()}
-    return Bundle(
+    return TaskAssignment(
         epoch=document["epoch"],
         task=document["task"],
         leases=leases,
@@ -121,15 +131,22 @@ def read_receipt(row: Any) -> Receipt:
     return receipt_of({**fields, **read, "trail": _read_trail(read["trail"])})
 
 
-def _read_trail(numbers: Any) -> Trail | None:
+def _read_trail(numbers: Any) -> ProducerSnapshot | None:
     if numbers is None:
         return None
-    upstream, downstream, sequence, identity, stored = numbers
-    return Trail(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored))
+    upstream, downstream, sequence, identity, stored, isolation, mark = numbers
+    return ProducerSnapshot(
+        *(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored)),
+        isolation=IsolationLevel(isolation) if isolation is not None else None,
+        mark=LeaderEpochMark.of(mark),
+    )
 
 
-def _lineage(origin: Sequence[Any], mark: Sequence[int] | None, turn: int) -> Lineage:
-    return Lineage(Origin(*origin), Mark(*mark) if mark is not None else None, turn)
+def _lineage(
+    origin: Sequence[Any], mark: Sequence[Any] | None, turn: int, landmark: Sequence[int] | None
+) -> Lineage:
+    known = Landmark(*landmark) if landmark is not None else None
+    return Lineage(TopicIdPair(*origin), LeaderEpochMark.of(mark), turn, known)
 
 
 class LeaseStream:
@@ -164,7 +181,7 @@ class LeaseStream:
             leases = tuple(tasks[slot]) if slot < len(tasks) else ()
             its = producers[slot] if slot < len(producers) else {}
             flows = {lease.flow for lease in leases}
-            bundle = Bundle(
+            bundle = TaskAssignment(
                 epoch=epoch,
                 task=slot,
                 leases=leases,

@@ -1,17 +1,22 @@
-"""The line between the driver and its tasks: receipts and logs one way, "end this epoch" the other.
+"""The task's end of the line to its driver: receipts and logs one way, the right to copy the other.
 
-    task   ──►  {"token":…,"epoch":7}  {"receipts":[…]}  {"level":30,"message":…}  {"done":true}
-    driver ──►  alive  |  end  |  end us->eu
+    driver ──►  <challenge>
+    task   ──►  {"epoch":7,"task":0,"attempt":"42","nonce":…,"proof":…}          hello
+    driver ──►  granted  |  refused <why>
+    task   ──►  {"ask":3}  {"receipts":[…]}  {"level":30,"message":…}  {"done":true}
+    driver ──►  alive 3  |  end  |  end us->eu
 
-Lines over TCP, as Spark's own executors talk to their driver: what can run a task can reach it. A task whose
-driver is gone reads the end of the stream and stops, and so does one that has not heard of it for some
-seconds: no task outlives its service, nor copies on while another service takes over. The driver is
-told of a task that is gone without a word. The first line carries a token that only our tasks know.
+Lines over TCP, as Spark's own executors talk to their driver: what can run a task can reach it. All but the
+first two are signed (`signed_lines.py`), so that neither side obeys or believes a stranger. The driver
+grants the leases of a task to its first attempt only (`plan/grants.py`). Every second the task asks whether
+they still hold; an answer confirms them for `SILENT_SECONDS` from when the task *asked*, so that answers
+which waited in a buffer while this process was frozen confirm nothing. Without an answer, or without the
+connection, the leases lapse: the task stops where it is, since the driver may lease its partitions anew. No
+task outlives its service, nor copies on while another service takes over.
 """
 
 from __future__ import annotations
 
-import hmac
 import json
 import logging
 import select
@@ -24,21 +29,35 @@ from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
-from heliograph.errors import ConnectionLost
-from heliograph.model import Gap, GapKind, Mark, PartitionState, Receipt, Stretch
+from heliograph.errors import ConnectionLost, LeaseRefused
+from heliograph.model import (
+    SILENT_SECONDS,
+    Gap,
+    GapKind,
+    LeaderEpochMark,
+    OffsetRange,
+    PartitionState,
+    Receipt,
+)
+from heliograph.plan.grants import Hello
+from heliograph.security import Secret
+from heliograph.spark.signed_lines import (
+    DRIVER,
+    TASK,
+    ForgedLine,
+    SignedLines,
+    new_nonce,
+    proof,
+)
 
 log = logging.getLogger(__name__)
 
-#: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a stretch takes 40,
-#: and links tell at most 50,000 at a time.
-_MAX_LINE = 16 << 20
 _MAX_LOG = 4096
-#: For the line with the token: anybody may connect, and each has a thread until then.
-_HELLO_SECONDS = 10.0
-_ALIVE_SECONDS = 1.0
-#: No longer than the session of the driver's membership (`client/membership.py`).
-SILENT_SECONDS = 6.0
-_WAIT_SECONDS = 0.05
+#: A broken line is not reported over that line, nor what its other end has logged.
+_UNREPORTED = frozenset({__name__, "heliograph.spark.control_server"})
+#: For the first line of either side.
+HELLO_SECONDS = 10.0
+_ASK_SECONDS = 1.0
 #: Not the trail: what an epoch leaves behind comes with its result.
 _NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
@@ -53,48 +72,123 @@ class _ToDriver(logging.Handler):
 
 
 class TaskChannel:
-    """A task's end. Receipts are sent when they changed; `ended` is true once the epoch is over,
-    `ended_flows` are those that are over already."""
+    """Receipts are sent when they changed; `ended` is true once the epoch is over, `ended_flows` are those
+    that are over already. One thread calls `wait` and `report`; any may look whether leases have `lapsed`."""
 
-    def __init__(self, address: tuple[str, int], token: str, epoch: int) -> None:
+    def __init__(self, address: tuple[str, int], key: Secret, hello: Hello) -> None:
+        """Returns when the leases are granted; raises LeaseRefused or ConnectionLost."""
         self.ended = False
         self.ended_flows: set[str] = set()
-        self._heard_at = time.monotonic()
+        self._lapsed = False
         self._line = b""
         self._lock = threading.Lock()
         self._sent: dict[tuple[str, str, int], Receipt] = {}
+        self._asked: dict[int, float] = {}  # when, by number; not answered yet
+        self.asks = 0
+        self._asked_at = self.confirmed_at = time.monotonic()
+        self._driver = f"driver at {address[0]}:{address[1]}"
         try:
-            self._socket = socket.create_connection(address, timeout=10)
+            self._socket = socket.create_connection(address, timeout=HELLO_SECONDS)
         except OSError as e:
-            raise ConnectionLost(f"driver at {address[0]}:{address[1]}: cannot connect: {e}") from e
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._write({"token": token, "epoch": epoch})
+            raise ConnectionLost(f"{self._driver}: cannot connect: {e}") from e
+        try:
+            self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._say_hello(key, hello)
+            self._await_grant(hello)
+            self._socket.settimeout(SILENT_SECONDS)
+        except BaseException:
+            self._socket.close()
+            raise
+
+    def _say_hello(self, key: Secret, hello: Hello) -> None:
+        challenge, nonce = self._first_line().decode(errors="replace"), new_nonce()
+        said = proof(key, "hello", challenge, nonce, *map(str, hello))
+        text = json.dumps({**hello._asdict(), "nonce": nonce, "proof": said}).encode()
+        self._signs = SignedLines(key, TASK, challenge, nonce)
+        self._checks = SignedLines(key, DRIVER, challenge, nonce)
+        try:
+            self._socket.sendall(text + b"\n")
+        except OSError as e:
+            raise ConnectionLost(f"{self._driver}: connection broke: {e}") from e
+
+    def _await_grant(self, hello: Hello) -> None:
+        word, _, why = self._checked(self._first_line()).partition(" ")
+        if word != "granted":
+            raise LeaseRefused(
+                f"epoch {hello.epoch}, task {hello.task}: attempt {hello.attempt} may not copy: {why or word}"
+            )
+        self._obey(b"")  # what came with it
+
+    def _checked(self, line: bytes) -> str:
+        try:
+            return self._checks.check(line).decode()
+        except ForgedLine as e:
+            raise ConnectionLost(f"{self._driver}: {e}") from e
+
+    def _first_line(self) -> bytes:
+        while b"\n" not in self._line:
+            try:
+                said = self._socket.recv(4096)
+            except OSError as e:
+                raise ConnectionLost(f"{self._driver}: did not grant the leases: {e}") from e
+            if not said:
+                raise ConnectionLost(f"{self._driver}: hung up without granting the leases")
+            self._line += said
+        line, _, self._line = self._line.partition(b"\n")
+        return line
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether the driver may have leased the partitions to others meanwhile; for good, once it is so."""
+        if not self._lapsed and time.monotonic() - self.confirmed_at > SILENT_SECONDS:
+            self._lose(f"has not answered for {SILENT_SECONDS:g} s")
+        return self._lapsed
 
     def wait(self, timeout: float) -> None:
         """Wait for the driver's word, at most `timeout` seconds."""
+        if self.lapsed:
+            time.sleep(timeout)
+            return
+        self._ask(time.monotonic())
         readable, _, _ = select.select([self._socket], [], [], timeout)
         if readable:
             self._hear()
-        elif time.monotonic() - self._heard_at > SILENT_SECONDS:
-            log.warning("driver: not heard of for %g s; ending the epoch", SILENT_SECONDS)
-            self.ended = True
+
+    def _ask(self, now: float) -> None:
+        if now - self._asked_at >= _ASK_SECONDS:
+            self.asks += 1
+            self._asked[self.asks] = self._asked_at = now
+            self._write({"ask": self.asks})
 
     def _hear(self) -> None:
         try:
             said = self._socket.recv(4096)
         except OSError as e:
-            log.warning("driver: connection broke (%s); ending the epoch", e)
-            said = b""
+            self._lose(f"connection broke: {e}")
+            return
         if not said:
-            log.warning("driver: gone; ending the epoch")
-            self.ended = True
-        self._heard_at = time.monotonic()
+            self._lose("has closed the connection")
+        self._obey(said)
+
+    def _obey(self, said: bytes) -> None:
         *lines, self._line = (self._line + said).split(b"\n")
-        for word, _, flow in (line.decode().partition(" ") for line in lines):
-            if word == "end" and flow:
-                self.ended_flows.add(flow)
+        try:
+            words = [self._checked(line) for line in lines]
+        except ConnectionLost as e:
+            self._lose(str(e))
+            return
+        for word, _, rest in (each.partition(" ") for each in words):
+            if word == "alive":
+                self.confirmed_at = max(self.confirmed_at, self._asked.pop(int(rest)))
+            elif word == "end" and rest:
+                self.ended_flows.add(rest)
             elif word == "end":
                 self.ended = True
+
+    def _lose(self, why: str) -> None:
+        if not self._lapsed:
+            self._lapsed = True
+            log.warning("%s %s; its leases have lapsed, this task stops", self._driver, why)
 
     def report(self, receipts: Iterable[Receipt]) -> None:
         changed = []
@@ -131,151 +225,17 @@ class TaskChannel:
         self._socket.close()
 
     def _log(self, record: logging.LogRecord) -> None:
-        if record.name != __name__:  # a broken line is not reported over that line
+        if record.name not in _UNREPORTED:
             self._write({"level": record.levelno, "message": record.getMessage()[:_MAX_LOG]})
 
     def _write(self, message: dict[str, Any]) -> None:
+        if self._lapsed:
+            return  # there is nobody to read it, or it does not count any more
         try:
             with self._lock:
-                self._socket.sendall(json.dumps(message).encode() + b"\n")
+                self._socket.sendall(self._signs.sign(json.dumps(message).encode()))
         except OSError as e:
-            log.warning("driver: connection broke (%s); ending the epoch", e)
-            self.ended = True
-
-
-class ChannelServer:
-    """The driver's end: listens, hands on receipts, and tells tasks when their epoch is over.
-
-    `on_gone` is called with the epoch of a task whose line ended without a word, in one of its threads.
-    """
-
-    def __init__(
-        self,
-        token: str,
-        on_receipts: Callable[[int, list[Receipt]], None],
-        host: str = "127.0.0.1",
-        *,
-        on_gone: Callable[[int], None] = lambda epoch: None,
-    ) -> None:
-        self._token = token
-        self._on_receipts = on_receipts
-        self._on_gone = on_gone
-        self._listener = socket.create_server((host, 0))
-        self.address: tuple[str, int] = self._listener.getsockname()[:2]
-        self._lock = threading.Lock()
-        self._tasks: dict[socket.socket, int] = {}
-        self._closed = threading.Event()
-        #: The last epoch that was ended, of all flows ("") and of single ones.
-        self._ended: dict[str, int] = {}
-        threading.Thread(target=self._accept, name="channel", daemon=True).start()
-        threading.Thread(target=self._show_life, name="channel-alive", daemon=True).start()
-
-    def end_epoch(self, epoch: int, flow: str = "") -> None:
-        """Tell every task of this epoch, connected or still to come, to finish, or to finish with a flow."""
-        with self._lock:
-            self._ended[flow] = max(self._ended.get(flow, -1), epoch)
-            for task, its_epoch in self._tasks.items():
-                if its_epoch <= epoch:
-                    _tell(task, f"end {flow}".strip())
-
-    def await_gone(self, epoch: int, timeout: float) -> bool:
-        """Whether no task of this epoch, or of one before, is left within the time."""
-        deadline = time.monotonic() + timeout
-        while self._any_task(epoch):
-            if self._closed.wait(_WAIT_SECONDS) or time.monotonic() > deadline:
-                return not self._any_task(epoch)
-        return True
-
-    def close(self) -> None:
-        self._closed.set()
-        # A thread that waits on a socket keeps it open after `close`; only `shutdown` wakes it.
-        _shut_down(self._listener)
-        self._listener.close()
-        with self._lock:
-            for task in self._tasks:
-                _shut_down(task)
-
-    def _any_task(self, epoch: int) -> bool:
-        with self._lock:
-            return any(its_epoch <= epoch for its_epoch in self._tasks.values())
-
-    def _show_life(self) -> None:
-        while not self._closed.wait(_ALIVE_SECONDS):
-            with self._lock:
-                for task in self._tasks:
-                    _tell(task, "alive")
-
-    def _accept(self) -> None:
-        while True:
-            try:
-                task, _ = self._listener.accept()
-            except OSError:
-                return  # closed: the service is stopping
-            threading.Thread(
-                target=self._serve, args=(task,), name="channel-task", daemon=True
-            ).start()
-
-    def _serve(self, task: socket.socket) -> None:
-        epoch, done = None, False
-        try:
-            with task, task.makefile("rb") as lines:
-                task.settimeout(_HELLO_SECONDS)
-                epoch = self._admit(lines.readline(4096))
-                if epoch is None:
-                    log.warning("channel: a connection without the token was refused")
-                    return
-                task.settimeout(None)
-                self._register(task, epoch)
-                while line := lines.readline(_MAX_LINE):
-                    message = json.loads(line)
-                    done = done or "done" in message
-                    self._hear(epoch, message)
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
-            log.info("channel: a task's connection ended: %s", e)
-        finally:
-            with self._lock:
-                self._tasks.pop(task, None)
-        if epoch is not None and not done and not self._closed.is_set():
-            self._on_gone(epoch)
-
-    def _hear(self, epoch: int, message: dict[str, Any]) -> None:
-        if "message" in message:
-            log.log(message["level"], "%s", message["message"])
-        elif "receipts" in message:
-            self._on_receipts(epoch, [receipt_of(fields) for fields in message["receipts"]])
-
-    def _admit(self, line: bytes) -> int | None:
-        """The epoch of a task that knows the token; anybody may connect, so nothing is believed."""
-        try:
-            hello = json.loads(line)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(hello, dict) or not isinstance(hello.get("epoch"), int):
-            return None
-        given = str(hello.get("token")).encode(errors="replace")
-        return hello["epoch"] if hmac.compare_digest(given, self._token.encode()) else None
-
-    def _register(self, task: socket.socket, epoch: int) -> None:
-        with self._lock:
-            self._tasks[task] = epoch
-            for flow, ended in self._ended.items():
-                if epoch <= ended:
-                    _tell(task, f"end {flow}".strip())
-
-
-def _tell(task: socket.socket, word: str) -> None:
-    """Without waiting: words are few and short, and a task that takes in none of them is as good as gone."""
-    try:
-        task.send(f"{word}\n".encode(), socket.MSG_DONTWAIT)
-    except OSError as e:
-        log.info("channel: a task is gone already: %s", e)
-
-
-def _shut_down(line: socket.socket) -> None:
-    try:
-        line.shutdown(socket.SHUT_RDWR)
-    except OSError as e:
-        log.debug("channel: closed already: %s", e)
+            self._lose(f"connection broke: {e}")
 
 
 def _fields(receipt: Receipt) -> dict[str, Any]:
@@ -285,11 +245,10 @@ def _fields(receipt: Receipt) -> dict[str, Any]:
 
 def receipt_of(fields: dict[str, Any]) -> Receipt:
     """From the fields of one, as they are behind JSON."""
-    mark = fields["mark"]
     values = {
         "state": PartitionState(fields["state"]),
-        "mark": Mark(*mark) if mark is not None else None,
+        "mark": LeaderEpochMark.of(fields["mark"]),
         "gaps": tuple(Gap(GapKind(kind), *numbers) for kind, *numbers in fields["gaps"]),
-        "stretches": tuple(Stretch(*numbers) for numbers in fields["stretches"]),
+        "stretches": tuple(OffsetRange(*numbers) for numbers in fields["stretches"]),
     }
     return Receipt(**{**fields, **values})

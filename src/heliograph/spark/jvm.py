@@ -73,6 +73,8 @@ class Jvm:
             *(extra_flags or shared),
             *_OPENS,
             f"-Dlog4j2.configurationFile={self._write_log_config()}",
+            # Spark's blocks and artifacts: else in folders of /tmp that others may enter, and that stay.
+            f"-Djava.io.tmpdir={self._folder.path}",
             "-cp",
             f"{home}/jars/*",
             "org.apache.spark.deploy.SparkSubmit",

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from heliograph.errors import EnvironmentProblem
+from heliograph.plan.spark_protection import Protection, is_local, protection
 from heliograph.spark.jvm import Jvm, environment
 
 log = logging.getLogger(__name__)
@@ -22,6 +23,12 @@ _REGISTER_SECONDS = 10.0
 _REPLACE_SECONDS = 5.0
 _DRIVER = "driver"
 _CORES_MAX = "spark.cores.max"
+
+#: A task that is tried again does not know what the first attempt did, and is refused (`plan/grants.py`):
+#: the mirror looks at the clusters, then leases anew. A speculative copy would be refused while the first
+#: is well. Stage retries need no setting, as there is no shuffle to fetch from; nor does decommissioning,
+#: as the attempt that follows it is refused like that of a lost node.
+_ONE_ATTEMPT = {"spark.task.maxFailures": "1", "spark.speculation": "false"}
 
 _SETTINGS = {
     "spark.app.name": "heliograph",
@@ -36,12 +43,13 @@ _SETTINGS = {
     "spark.python.worker.reuse": "true",
     # An epoch may be silent for an hour; that is no hanging worker.
     "spark.python.worker.idleTimeoutSeconds": "0",
-    # A task that is tried again would not know what the first try did: the mirror looks, then leases anew.
-    "spark.task.maxFailures": "1",
+    **_ONE_ATTEMPT,
     # A new epoch is planned as soon as its leases are there.
     "spark.sql.streaming.pollingDelay": "10ms",
 }
 _LOCAL_SETTINGS = {
+    # Other users of this machine reach its ports, too. The secret is Spark's own, and stays in its process.
+    "spark.authenticate": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
@@ -54,7 +62,7 @@ class LocalSpark:
     """
 
     driver_host = "127.0.0.1"
-    encrypts = True  # nothing leaves this machine
+    protection = Protection(master="local", local=True, authenticates=True)
 
     def __init__(self, slots: int, jvm_flags: tuple[str, ...] = ()) -> None:
         self.slots = slots
@@ -103,9 +111,12 @@ class ClusterSpark:
     """
 
     def __init__(self, master: str, slots: int) -> None:
-        self.driver_host = "127.0.0.1" if master.startswith("local") else os.uname().nodename
+        local = is_local(master)
+        self.driver_host = "127.0.0.1" if local else os.uname().nodename
+        self._settings = {**_SETTINGS, **_LOCAL_SETTINGS} if local else _SETTINGS
         self._master = master
         self._wanted = slots
+        self._protection: Protection | None = None
         self._session: Any = self._connect()
 
     def ready(self, seconds: float) -> bool:
@@ -117,19 +128,30 @@ class ClusterSpark:
             self._session = self._connect()
         return self._session
 
+    @property
+    def protection(self) -> Protection:
+        """Of what its executors are sent. The same for each of its sessions, or better."""
+        assert self._protection is not None  # since its first
+        return self._protection
+
     def _connect(self) -> Any:
-        self._session = _build(self._master, _SETTINGS, "WARN", cores=self._wanted)
+        self._session = _build(self._master, self._settings, "WARN", cores=self._wanted)
+        self._hold_to_protection()
         self.slots = self._cores(_REGISTER_SECONDS)
         return self._session
 
-    @property
-    def encrypts(self) -> bool:
-        """Whether nobody on the way to the executors can read what a task gets."""
-        conf = self.session().sparkContext.getConf()
-        return self._master.startswith("local") or any(
-            conf.get(name, "false") == "true"
-            for name in ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
-        )
+    def _hold_to_protection(self) -> None:
+        """Spark's configuration is read anew by each JVM. Flows were let run by what the first one read."""
+        conf = self._session.sparkContext.getConf()
+        now = protection(self._master, conf.get)
+        if self._protection is not None and now.weaker_than(self._protection):
+            self.close()
+            self._session = None
+            raise EnvironmentProblem(
+                f"Spark at {self._master}: expected {now.missing}, as it was when this service started, "
+                f"found {now.found}; restore it in Spark's configuration, or restart the service"
+            )
+        self._protection = now
 
     def recover(self, *, lost: bool) -> None:
         """After a failure: the slots that executors now have; a JVM that is `lost` is replaced by another
@@ -179,7 +201,9 @@ def _build(
     try:
         if cores is not None:
             SparkContext._ensure_initialized()  # the user's own configuration is read by the JVM
-            if not SparkConf().contains(_CORES_MAX):
+            users = SparkConf()
+            _name_overridden(users)
+            if not users.contains(_CORES_MAX):
                 builder = builder.config(_CORES_MAX, cores)
         spark = builder.getOrCreate()
         spark.sparkContext.setLogLevel(log_level)
@@ -189,6 +213,18 @@ def _build(
     # A JVM that dies is noticed elsewhere; this server would print a traceback.
     spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
     return spark
+
+
+def _name_overridden(users: Any) -> None:
+    """Where the user's Spark configuration asks for more than one attempt of a task."""
+    for name, ours in _ONE_ATTEMPT.items():
+        if (theirs := users.get(name, ours)) != ours:
+            log.warning(
+                "Spark setting %s=%s is overridden with %s: a task is never run twice with the same leases",
+                name,
+                theirs,
+                ours,
+            )
 
 
 def _on_accumulators_lost(*_: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,16 +16,18 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, FlowSetup
-from heliograph.copy.loop import Link
-from heliograph.copy.transactional_loop import ExactlyOnceLink
+from heliograph.copy.loop import CopyLoop
+from heliograph.copy.transactional_loop import TransactionalCopyLoop
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
+from heliograph.plan.grants import Hello
 from heliograph.security import Secret
-from heliograph.spark.assignments import Bundle, read_bundle, write_receipts
+from heliograph.spark.assignments import TaskAssignment, read_bundle, write_receipts
 from heliograph.spark.control_channel import TaskChannel
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
+_JOIN_SECONDS = 0.05
 #: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
 _LOOK_SECONDS = 5.0
 #: How long a link's thread waits for a coordinator in one go; it comes back to it.
@@ -41,7 +43,7 @@ class Copy:
     """The function of `mapInArrow`: small, immutable, pickled into every task."""
 
     driver: tuple[str, int]
-    token: str = field(repr=False)
+    channel_key: Secret
     seal_key: Secret
     patience_seconds: float
 
@@ -52,31 +54,31 @@ class Copy:
                 if bundle.leases:
                     yield write_receipts(self._run(bundle))
 
-    def _run(self, bundle: Bundle) -> list[Receipt]:
-        channel = TaskChannel(self.driver, self.token, bundle.epoch)
+    def _run(self, bundle: TaskAssignment) -> list[Receipt]:
+        """Raises LeaseRefused, before anything is done, if this is not the task's first attempt: Spark gives
+        up on the epoch then, and the mirror looks at the clusters before it leases anew."""
+        hello = Hello(bundle.epoch, bundle.task, _attempt())
+        channel = TaskChannel(self.driver, self.channel_key, hello)
         try:
             with channel.forwarding_logs():
                 return self._copy(bundle, channel)
         finally:
             channel.close()
 
-    def _copy(self, bundle: Bundle, channel: TaskChannel) -> list[Receipt]:
+    def _copy(self, bundle: TaskAssignment, channel: TaskChannel) -> list[Receipt]:
         setups = {setup.flow.name: setup for setup in bundle.setups}
         _forget_clients(bundle.running)
         runs = []
         for name, leases in _by_flow(bundle.leases).items():
             stop = threading.Event()
-            link = self._link(setups[name], bundle, leases, stop)
+            link = self._link(setups[name], bundle, leases, stop, channel)
             runs.append(_Run(link, stop))
         for run in runs:
             run.start()
         try:
             _attend(runs, channel)
         finally:
-            for run in runs:
-                run.stop.set()
-            for run in runs:
-                run.join()
+            _see_out(runs, channel)
             # Once: what a receipt tells of stretches, the next one does not.
             receipts = [receipt for run in runs for receipt in run.link.receipts()]
             channel.report(receipts)
@@ -89,21 +91,26 @@ class Copy:
         return receipts
 
     def _link(
-        self, setup: FlowSetup, bundle: Bundle, leases: list[Lease], stop: threading.Event
-    ) -> Link:
+        self,
+        setup: FlowSetup,
+        bundle: TaskAssignment,
+        leases: list[Lease],
+        stop: threading.Event,
+        channel: TaskChannel,
+    ) -> CopyLoop:
         flow = setup.flow
         name, task = flow.connector_name, bundle.task
         # As brokers log them, and as quotas name them.
         role = ClientRole.REPLICATION_CONSUMER
         consumer = client_id(flow.source, flow.target, name, task=task, role=role)
         producer = f"connector-producer-{name}-{task}"
-        make: Callable[..., Link] = Link
+        make: Callable[..., CopyLoop] = CopyLoop
         if flow.exactly_once is not None:
             client = _client(setup, "coordinator", producer, stop, _LOOK_SECONDS)
             client.stopped = lambda: False  # the last transaction is ended after the stop
             coordinator = _coordinator(flow, flow.exactly_once, task, client)
             transaction = Transaction(coordinator, bundle.producers[flow.name])
-            make = partial(ExactlyOnceLink, transaction=transaction)
+            make = partial(TransactionalCopyLoop, transaction=transaction)
         return make(
             flow,
             leases,
@@ -112,6 +119,7 @@ class Copy:
             looker=_client(setup, "looker", f"{producer}-looker", stop, _LOOK_SECONDS),
             offsets=_offsets_client(setup, producer, stop),
             stopped=stop.is_set,
+            lapsed=lambda: channel.lapsed,
             patience_seconds=self.patience_seconds,
         )
 
@@ -119,7 +127,7 @@ class Copy:
 class _Run(threading.Thread):
     """One flow's link in a thread of its own, so that a flow that waits does not hold up another."""
 
-    def __init__(self, link: Link, stop: threading.Event) -> None:
+    def __init__(self, link: CopyLoop, stop: threading.Event) -> None:
         super().__init__(name=link.flow.name, daemon=True)
         self.link = link
         self.stop = stop
@@ -152,7 +160,7 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         if any(run.failure for run in runs):
             return
         channel.wait(_POLL_SECONDS)
-        if channel.ended:
+        if channel.ended or channel.lapsed:
             return
         for run in runs:
             if run.link.flow.name in channel.ended_flows:
@@ -160,6 +168,25 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         ticks += 1
         if ticks % round(_REPORT_SECONDS / _POLL_SECONDS) == 0:
             channel.report(receipt for run in runs for receipt in run.link.receipts())
+
+
+def _see_out(runs: list[_Run], channel: TaskChannel) -> None:
+    """Until the links have finished; meanwhile the driver is asked on, as their leases may lapse still."""
+    for run in runs:
+        run.stop.set()
+    for run in runs:
+        while run.is_alive():
+            run.join(_JOIN_SECONDS)
+            channel.wait(0.0)
+
+
+def _attempt() -> str:
+    """Spark's id of this attempt of a task: no other in this driver has it."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    return str(context.taskAttemptId())
 
 
 def _client(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from heliograph.machine.cache import locked
 from heliograph.machine.java import require_java
+from heliograph.security import Secret
 from heliograph.spark.jvm import archive_path
 from heliograph.spark.query import CopyQuery
 from heliograph.spark.sealing import new_key
@@ -42,7 +43,7 @@ def train() -> Path:
 def _run_once(archive: Path) -> None:
     """Every step of a mirror's start, with an epoch that has nothing to copy."""
     spark = LocalSpark(1, jvm_flags=(f"-XX:ArchiveClassesAtExit={archive}",))
-    copy = Copy(driver=("", 0), token="", seal_key=new_key(), patience_seconds=1)
+    copy = Copy(driver=("", 0), channel_key=Secret(), seal_key=new_key(), patience_seconds=1)
     query = CopyQuery(spark.session(), 1, copy, lambda receipts: None)
     query.start(once=False)
     for epoch in (1, 2):

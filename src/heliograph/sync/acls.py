@@ -10,9 +10,10 @@ from heliograph.client.admin.acls import create_topic_acls, describe_topic_acls
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
-from heliograph.plan.acls import TopicAcl, plan_acls
+from heliograph.plan.acls import plan_acls
 from heliograph.policy.topic_filter import TopicFilter
 from heliograph.wire import error_codes
+from heliograph.wire.acls import TopicAcl
 
 log = logging.getLogger(__name__)
 

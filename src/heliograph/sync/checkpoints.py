@@ -4,7 +4,9 @@
                                                  ▲
                 offset syncs (tail), stretches ──┘
 
-Only a group's partition that moved, or of which more is known than before, is looked at again.
+Only a group's partition that moved, or of which more is known than before, is looked at again. When a remote
+topic was deleted and created again, the checkpoints about its old log are void: they are replaced, and
+groups that were moved to them go back.
 """
 
 from __future__ import annotations
@@ -18,19 +20,22 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.offset_map import Stretch
-from heliograph.model import CommittedOffset, GroupOffsets, TopicPartition
+from heliograph.mm2.offset_map import OffsetRange
+from heliograph.model import CommittedOffset, GroupOffsets, TopicIdPair, TopicPartition
 from heliograph.plan.groups import (
     PlannedCheckpoints,
     changed,
     checkpoint_topic,
     no_longer_true,
     plan_checkpoints,
+    why_none_followed,
 )
 from heliograph.sync.checkpoint_log import CheckpointLog, CheckpointsByGroup
 from heliograph.sync.followed_groups import FollowedGroups, followed_groups
-from heliograph.sync.groups import log_ends
+from heliograph.sync.groups import log_ends, take_back_group_offsets
+from heliograph.sync.logs import Recreated
 from heliograph.sync.translation import FlowTranslation
+from heliograph.sync.void_checkpoints import VoidCheckpoints
 
 log = logging.getLogger(__name__)
 
@@ -71,6 +76,8 @@ class _Due:
     moved: GroupOffsets
     planned: Mapping[str, PlannedCheckpoints]
     emit: list[Checkpoint]
+    from_start: list[Checkpoint]
+    recreated: list[Recreated]
     problems: dict[str, str]
 
 
@@ -94,22 +101,37 @@ class CheckpointSync:
         self._group_filter = flow.group_filter()
         self._topic_filter = flow.topic_filter()
         self._names: dict[str, str | None] = {}
-        self._translation = FlowTranslation(flow, source, target)
+        self._translation = FlowTranslation(flow, source, target, self.target_name)
         self._log = CheckpointLog(flow, self._config, target, offsets or target)
         self._ready = False
         self._followed: frozenset[str] | None = None
         self._offsets: GroupOffsets = {}  # of the followed groups, as of the last look
         self._previous: CheckpointsByGroup = {}
+        self._void = VoidCheckpoints(flow.name)
         self._seen: dict[str, dict[TopicPartition, tuple[int, int]]] = {}
         self._untranslated: dict[str, dict[TopicPartition, str]] = {}
 
-    def learn(self, partition: TopicPartition, stretches: Iterable[Stretch]) -> None:
-        """What tasks have copied of a source partition since they last told."""
-        self._translation.learn(partition, stretches)
+    def learn(
+        self,
+        partition: TopicPartition,
+        stretches: Iterable[OffsetRange],
+        origin: TopicIdPair | None = None,
+    ) -> None:
+        """What tasks have copied of a source partition since they last told, and between which topics."""
+        self._translation.learn(partition, origin or TopicIdPair(), stretches)
 
     def checkpoints(self) -> Mapping[str, Mapping[TopicPartition, Checkpoint]]:
         """The newest checkpoint of every followed group, by the target's partition."""
         return {g: its for g in self._followed or () if (its := self._previous.get(g))}
+
+    def topic_ids(self) -> dict[str, str | None]:
+        """Of the remote topics that the checkpoints are about."""
+        translation = self._translation
+        return {
+            name: translation.target_id(topic)
+            for topic in translation.topics
+            if (name := self.target_name(topic)) is not None
+        }
 
     def refresh_groups(self) -> FollowedGroups:
         """Look anew which of the source's groups are to be followed."""
@@ -131,13 +153,29 @@ class CheckpointSync:
         if self._followed is None:
             problems |= self.refresh_groups().problems
         due = self._due()
+        self._void.tell(due.recreated)
+        if self._void.by_group and self._config.sync_interval_seconds is not None:
+            corrected = _by_group(due.emit)
+            problems |= take_back_group_offsets(self._target, self._void.by_group, corrected)
         self._log.write(due.emit, self._previous, now_ms)
         self._remember(due)
-        return self._emitted(due.emit, problems | due.problems)
+        problems |= self._translation.keep_logs(now_ms)
+        return self._emitted(
+            due.emit, problems | due.problems | self._void.problems(self._followed or ())
+        )
 
     def preview(self) -> Preview:
         """What `emit` would write; neither cluster is changed. For an object that is used for nothing else;
         afterwards `checkpoints` are those that there would be."""
+        if (refused := self._refused()) is not None:
+            return Preview(
+                groups=FollowedGroups(followed=frozenset(), passed_over={}, problems={}),
+                offsets={},
+                before={},
+                emit=[],
+                untranslated={},
+                problems={"cluster id": refused},
+            )
         problems = self._read_before(None)
         before = {group: dict(its) for group, its in self._previous.items()}
         groups = self.refresh_groups()
@@ -149,16 +187,21 @@ class CheckpointSync:
             before=before,
             emit=due.emit,
             untranslated=self._untranslated,
-            problems=problems | groups.problems | due.problems,
+            problems=problems
+            | groups.problems
+            | due.problems
+            | self._void.problems(self._followed or ()),
         )
 
     # ── translating ──────────────────────────────────────────────────────────────────────────
 
     def _due(self) -> _Due:
-        problems = self._translation.refresh()
         offsets, failed = committed_offsets(self._source, self._followed or ())
         self._offsets = offsets
-        problems |= {group: str(error) for group, error in failed.items()}
+        problems = {group: str(error) for group, error in failed.items()}
+        problems |= self._translation.refresh(self._topics_of(offsets))
+        recreated = self._translation.take_recreated()
+        self._void.find(recreated, self._previous)
         moved = {
             group: its
             for group, all_its in offsets.items()
@@ -167,7 +210,24 @@ class CheckpointSync:
         planned = {group: self._plan(group, its) for group, its in moved.items()}
         emit = [c for plan in planned.values() for c in plan.emit]
         emit += self._corrections(c for plan in planned.values() for c in plan.held_back)
-        return _Due(offsets=offsets, moved=moved, planned=planned, emit=emit, problems=problems)
+        from_start = self._void.from_start(planned)
+        return _Due(
+            offsets=offsets,
+            moved=moved,
+            planned=planned,
+            emit=emit + from_start,
+            from_start=from_start,
+            recreated=recreated,
+            problems=problems,
+        )
+
+    def _topics_of(self, offsets: GroupOffsets) -> dict[str, str]:
+        """Source topics that groups stand in, or that checkpoints are about, and their remote topics."""
+        topics = {partition.topic for its in offsets.values() for partition in its}
+        names = {t: name for t in topics if (name := self.target_name(t)) is not None}
+        about = {partition.topic for its in self._previous.values() for partition in its}
+        known = self._translation.topics - names.keys() if about.difference(names.values()) else ()
+        return names | {t: name for t in known if (name := self.target_name(t)) in about and name}
 
     def _plan(
         self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]
@@ -178,6 +238,7 @@ class CheckpointSync:
             self._previous.get(group, {}),
             self._translation,
             self.target_name,
+            self._void.by_group.get(group, {}),
         )
 
     def _corrections(self, held_back: Iterable[Checkpoint]) -> list[Checkpoint]:
@@ -210,6 +271,7 @@ class CheckpointSync:
             untranslated |= due.planned[group].untranslated
         for checkpoint in due.emit:
             self._previous.setdefault(checkpoint.group, {})[checkpoint.topic_partition] = checkpoint
+        self._void.replaced(due.emit, due.from_start)
 
     # ── the target's topics ──────────────────────────────────────────────────────────────────
 
@@ -219,9 +281,21 @@ class CheckpointSync:
         problem = self._log.ensure()
         if problem is not None:
             return {self._log.topic.name: problem}
+        if (refused := self._refused()) is not None:
+            return {"cluster id": refused}
         problems = self._read_before(now_ms)
         self._ready = True
         return problems
+
+    def _refused(self) -> str | None:
+        """Why nothing is done at all."""
+        if self._flow.accepts_same_cluster_id:
+            return None
+        source, target = (
+            client.metadata.cluster_id or client.refresh([]).cluster_id
+            for client in (self._source, self._target)
+        )
+        return why_none_followed(self._flow.source, source, self._flow.target, target)
 
     def _read_before(self, now_ms: int | None) -> dict[str, str]:
         """Once: what stands in the checkpoints topic and what is known of translations. At `now_ms` the
@@ -248,3 +322,10 @@ class CheckpointSync:
             untranslated=self._untranslated,
             problems=problems,
         )
+
+
+def _by_group(checkpoints: Iterable[Checkpoint]) -> CheckpointsByGroup:
+    found: CheckpointsByGroup = {}
+    for checkpoint in checkpoints:
+        found.setdefault(checkpoint.group, {})[checkpoint.topic_partition] = checkpoint
+    return found

@@ -11,8 +11,9 @@ from heliograph.client.admin.topic_configs import alter_topic_configs, describe_
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
-from heliograph.plan.configs import ConfigChange, ConfigEntry, plan_configs
+from heliograph.plan.configs import plan_configs
 from heliograph.wire import error_codes
+from heliograph.wire.topic_configs import ConfigChange, ConfigEntry
 
 log = logging.getLogger(__name__)
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from heliograph.client.admin.groups import commit_offsets, committed_offsets, describe_groups
 from heliograph.client.admin.topics import LATEST, list_offsets
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
-from heliograph.model import GroupOffsets, TopicPartition
+from heliograph.model import CommittedOffset, GroupOffsets, TopicPartition
 from heliograph.plan.group_offsets import (
     Checkpoints,
     OffsetDecision,
+    of_known_topics,
     plan_group_offsets,
+    plan_taking_back,
     why_left_alone,
     within_log_ends,
 )
@@ -49,9 +51,14 @@ class GroupSync:
     problems: dict[str, str]
 
 
-def sync_group_offsets(target: ClusterClient, checkpoints: Checkpoints) -> GroupSync:
-    """Bring idle and absent groups up to their checkpoints; a handful of requests for any number."""
-    found = observe_group_offsets(target, checkpoints)
+def sync_group_offsets(
+    target: ClusterClient,
+    checkpoints: Checkpoints,
+    topic_ids: Mapping[str, str | None] | None = None,
+) -> GroupSync:
+    """Bring idle and absent groups up to their checkpoints; a handful of requests for any number.
+    `topic_ids` are those of the remote topics that the checkpoints are about."""
+    found = observe_group_offsets(target, checkpoints, topic_ids)
     commits = found.commits
     refused = commit_offsets(target, commits)
     committed = sum(len(its) for group, its in commits.items() if group not in refused)
@@ -61,7 +68,37 @@ def sync_group_offsets(target: ClusterClient, checkpoints: Checkpoints) -> Group
     return GroupSync(decisions=found.decisions, committed=committed, problems=problems)
 
 
-def observe_group_offsets(target: ClusterClient, checkpoints: Checkpoints) -> GroupDecisions:
+def take_back_group_offsets(
+    target: ClusterClient, void: Checkpoints, corrected: Checkpoints
+) -> dict[str, str]:
+    """Groups that were moved to checkpoints in `void`, about a log that is not there any more, go back to the
+    corrected ones. Those for which that is not possible are returned with a sentence; raises BrokerError if
+    it can be tried again."""
+    states = describe_groups(target, void)
+    on_target, failed = committed_offsets(target, void)
+    planned = plan_taking_back(void, corrected, on_target)
+    in_use = {d.group: why for d in planned if (why := why_left_alone(states.get(d.group)))}
+    commits = GroupDecisions(
+        decisions=[decision for decision in planned if decision.group not in in_use], errors={}
+    ).commits
+    refused = failed | commit_offsets(target, commits)
+    for error in refused.values():
+        if error.retriable:
+            raise error
+    for group, offsets in commits.items():
+        if group not in refused:
+            log.warning("%s: group %s goes back to %s", target.config.alias, group, _told(offsets))
+    return {
+        group: f"{group}: {why}, and not moved back to the corrected checkpoint; reset its offsets by hand"
+        for group, why in in_use.items()
+    } | {group: _sentence(error) for group, error in refused.items()}
+
+
+def observe_group_offsets(
+    target: ClusterClient,
+    checkpoints: Checkpoints,
+    topic_ids: Mapping[str, str | None] | None = None,
+) -> GroupDecisions:
     """What is to be committed on the target, and what not; commits nothing."""
     states = describe_groups(target, checkpoints)
     left = {g: why for g in checkpoints if (why := why_left_alone(states.get(g))) is not None}
@@ -71,6 +108,7 @@ def observe_group_offsets(target: ClusterClient, checkpoints: Checkpoints) -> Gr
     decisions = [OffsetDecision(group, None, None, why) for group, why in left.items()]
     planned = plan_group_offsets(checkpoints, on_target)
     ends = log_ends(target, {d.partition for d in planned if d.offset is not None and d.partition})
+    planned = of_known_topics(planned, topic_ids or {}, target.metadata.topic_id)
     decisions += within_log_ends(planned, ends)
     return GroupDecisions(decisions=decisions, errors=failed)
 
@@ -84,6 +122,10 @@ def log_ends(
         return {}
     found = cluster.refresh({partition.topic for partition in wanted}).partitions
     return list_offsets(cluster, [p for p in wanted if p.partition < found.get(p.topic, 0)], LATEST)
+
+
+def _told(offsets: Mapping[TopicPartition, CommittedOffset]) -> str:
+    return ", ".join(f"{partition}: {to.offset}" for partition, to in offsets.items())
 
 
 def _sentence(error: BrokerError) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.fetch.compacted_log import read_newest
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.mm2.connect.offset_records import Logs, read_logs
 from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
 from heliograph.mm2.malformed import Malformed
 from heliograph.model import IsolationLevel, OffsetReset, TopicPartition
@@ -16,12 +18,25 @@ from heliograph.model import IsolationLevel, OffsetReset, TopicPartition
 log = logging.getLogger(__name__)
 
 
+class StoredOffset(NamedTuple):
+    """The next upstream offset to mirror, and what both logs were like when it was stored: only a
+    transaction says that."""
+
+    position: int
+    logs: Logs = Logs()
+
+
 def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartition, int]:
     """The next upstream offset of every partition that this flow's connector has stored one for."""
-    positions: dict[TopicPartition, int] = {}
+    return {partition: each.position for partition, each in stored_offsets(flow, target).items()}
+
+
+def stored_offsets(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartition, StoredOffset]:
+    """Of every partition that this flow's connector has stored an offset for."""
+    found: dict[TopicPartition, StoredOffset] = {}
     malformed = 0
-    for key, value in read_compacted(target, flow.offsets_topic.name).items():
-        offset = read_source_offset(key, value)
+    for key, record in read_newest(target, flow.offsets_topic.name).items():
+        offset = read_source_offset(key, record.value)
         if isinstance(offset, Malformed):
             malformed += 1
             log.warning("%s: a record is passed over: %s", flow.offsets_topic.name, offset.reason)
@@ -30,10 +45,11 @@ def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicParti
             and (offset.connector, offset.cluster) == (flow.connector_name, flow.source)
             and offset.resume_at is not None
         ):
-            positions[TopicPartition(offset.topic, offset.partition)] = offset.resume_at
+            partition = TopicPartition(offset.topic, offset.partition)
+            found[partition] = StoredOffset(offset.resume_at, read_logs(record.headers))
     if malformed:
         log.warning("%s: %d malformed records in all", flow.offsets_topic.name, malformed)
-    return positions
+    return found
 
 
 def reset_positions(

@@ -6,29 +6,44 @@ import logging
 from collections.abc import Collection
 
 from heliograph.client.fetch.compacted_log import read_compacted
+from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.mm2.malformed import Malformed
+from heliograph.mm2.offset_map_segments import load_stretches
 from heliograph.mm2.state_reading import read_state
-from heliograph.mm2.state_records import TrailRecord, state_topic, trail_key
-from heliograph.model import TopicPartition
+from heliograph.mm2.state_records import ProducerSnapshotRecord, state_topic, trail_key
+from heliograph.model import Landmark, TopicPartition
 from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
 
 
-def read_trails(source_alias: str, target: ClusterClient) -> dict[TopicPartition, TrailRecord]:
+def read_trails(
+    source_alias: str, target: ClusterClient
+) -> dict[TopicPartition, ProducerSnapshotRecord]:
     """By source partition. One that cannot be understood is none: the stored offset counts then."""
     topic = state_topic(source_alias)
-    trails: dict[TopicPartition, TrailRecord] = {}
+    trails: dict[TopicPartition, ProducerSnapshotRecord] = {}
     for key, value in read_compacted(target, topic).items():
         if key.startswith(b'["trail"'):
             record = read_state(key, value)
-            if isinstance(record, TrailRecord):
+            if isinstance(record, ProducerSnapshotRecord):
                 trails[record.topic_partition] = record
             elif isinstance(record, Malformed):
                 log.warning("%s: a trail is passed over: %s", topic, record.reason)
     return trails
+
+
+def read_landmarks(source_alias: str, target: ClusterClient) -> dict[TopicPartition, Landmark]:
+    """How long remote partitions' logs were at least, by source partition: as far as the offset map knows."""
+    records = LogTail(target, state_topic(source_alias)).read_new()
+    loaded = load_stretches((record.key, record.value) for record in records)
+    return {
+        partition: last.landmark
+        for partition, stretches in loaded.stretches.items()
+        if (last := stretches.last) is not None and last.downstream >= 0
+    }
 
 
 def forget_trails(

@@ -13,7 +13,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, told
-from heliograph.model import Origin, Receipt, TopicPartition
+from heliograph.model import Receipt, TopicIdPair, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
 from heliograph.records.decode import Record
@@ -52,7 +52,7 @@ class StateSync:
         *,
         refused: tuple[str, ...],
         problems: Mapping[str, str],
-        origins: Mapping[TopicPartition, Origin],
+        origins: Mapping[TopicPartition, TopicIdPair],
         gaps: Iterable[GapRecord],
         restarts: int,
         now_ms: int,
@@ -116,7 +116,7 @@ class StateSync:
 
 
 def _partition_status(
-    receipt: Receipt, origins: Mapping[TopicPartition, Origin]
+    receipt: Receipt, origins: Mapping[TopicPartition, TopicIdPair]
 ) -> PartitionStatus:
     partition = TopicPartition(receipt.topic, receipt.partition)
     return PartitionStatus(
@@ -129,6 +129,6 @@ def _partition_status(
         state=receipt.state,
         error=receipt.error,
         mark=receipt.mark,
-        origin=origins.get(partition, Origin()),
+        origin=origins.get(partition, TopicIdPair()),
         throttled=receipt.throttled,
     )

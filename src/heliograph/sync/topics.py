@@ -54,7 +54,7 @@ def sync_topics(
 ) -> MirroredTopics:
     """Create what is missing; a topic that cannot be created is reported, the others are mirrored.
 
-    `refused` maps source topics that are to be left alone (`plan/loops.py`) to the reason. A topic that
+    `refused` maps source topics that are to be left alone (`plan/cycles.py`) to the reason. A topic that
     somebody else created is used as it is. One that cannot get all of the source's partitions is
     mirrored as far as it has them.
     """

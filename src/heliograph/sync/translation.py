@@ -3,124 +3,227 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
+from heliograph.mm2.known_offsets import KnownOffsets
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.offset_map import Stretch, Stretches
-from heliograph.mm2.offset_map_segments import LoadedStretches, load_stretches
-from heliograph.mm2.offset_sync import read_offset_sync
-from heliograph.mm2.state_records import state_topic
-from heliograph.mm2.sync_store import OffsetSyncStore
-from heliograph.mm2.translation import Translation
-from heliograph.model import SyncsLocation, TopicPartition
+from heliograph.mm2.offset_map import OffsetRange
+from heliograph.mm2.offset_map_segments import LoadedOffsetMaps, merge_chunks
+from heliograph.mm2.offset_sync import read_offset_sync, read_origin
+from heliograph.mm2.state_reading import State, read_state
+from heliograph.mm2.state_records import OffsetMapSegment, state_topic
+from heliograph.model import SyncsLocation, TopicIdPair, TopicPartition
 from heliograph.model import Translation as Mode
 from heliograph.records.decode import Record
+from heliograph.sync.logs import MirroredLogs, Recreated
 
 log = logging.getLogger(__name__)
 
 
 class FlowTranslation:
-    """Follows the offset-syncs topic, wherever it is, and remembers what tasks tell.
+    """Follows the offset-syncs topic, wherever it is, remembers what tasks tell, and drops what is about
+    topics that are not there any more. `remote_of` names the remote topic of a source topic; None: it has
+    none."""
 
-    `versions` counts, for each source partition, how often more has become known of it.
-    """
-
-    def __init__(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
-        self.versions: dict[TopicPartition, int] = {}
+    def __init__(
+        self,
+        flow: FlowConfig,
+        source: ClusterClient,
+        target: ClusterClient,
+        remote_of: Callable[[str], str | None],
+    ) -> None:
+        assert flow.checkpoints is not None
         self.malformed = 0
         self._flow = flow
         self._target = target
-        self._exact = flow.checkpoints is not None and flow.checkpoints.translation is Mode.EXACT
-        self._stretches: dict[TopicPartition, Stretches] = {}
-        self._untold: (
-            list[tuple[TopicPartition, Stretch]] | None
-        ) = []  # until the durable are loaded
+        self._remote_of = remote_of
+        self._exact = flow.checkpoints.translation is Mode.EXACT
+        self._known = KnownOffsets()
+        self._logs = MirroredLogs(flow, flow.checkpoints.connector_name, source, target)
+        self._recreated: list[Recreated] = []
+        self._outdated: set[str] = set()  # source topics whose syncs so far are to be dropped
+        #: Until what earlier services knew is loaded.
+        self._untold: list[tuple[TopicPartition, TopicIdPair, OffsetRange]] | None = []
         self._must_read_to_end = True
-        self._new_store()
         self._missed = False
+        self._unapplied: list[Record] = []
         self._tail: LogTail | None = None
         if flow.offset_syncs is not None:
             there = source if flow.offset_syncs.location is SyncsLocation.SOURCE else target
             self._tail = LogTail(there, flow.offset_syncs.topic.name)
 
-    def translate(self, partition: TopicPartition, upstream: int) -> int | None:
-        return self._translation.translate(partition, upstream)
+    @property
+    def versions(self) -> Mapping[TopicPartition, int]:
+        """For each source partition, how often what is known of it has changed."""
+        return self._known.versions
 
-    def learn(self, partition: TopicPartition, stretches: Iterable[Stretch]) -> None:
+    @property
+    def topics(self) -> frozenset[str]:
+        """Source topics whose logs are known."""
+        return self._logs.topics
+
+    def target_id(self, topic: str) -> str | None:
+        """Of the remote topic whose offsets translations of this source topic are."""
+        return self._logs.known(topic).target
+
+    def translate(self, partition: TopicPartition, upstream: int) -> int | None:
+        if partition.topic in self._logs.gone:
+            return None
+        return self._known.translate(partition, upstream)
+
+    def learn(
+        self, partition: TopicPartition, origin: TopicIdPair, stretches: Iterable[OffsetRange]
+    ) -> None:
         if not self._exact:
             return
         for stretch in stretches:
             if self._untold is not None:
-                self._untold.append((partition, stretch))
+                self._untold.append((partition, origin, stretch))
             else:
-                self._append(partition, stretch)
+                self._known.learn(partition, origin, stretch)
 
     def load(self, now_ms: int | None, *, must_read_to_end: bool) -> dict[str, str]:
-        """What was learnt before this start; call it once. A problem costs precision only.
+        """What was learnt before this start; call it once. A problem costs precision, and that topics created
+        again meanwhile are not noticed.
 
         At `now_ms` the same may be written in fewer records; None: nothing is written.
         """
         self._must_read_to_end = must_read_to_end
-        self._new_store()
+        self._known.begin_syncs(must_read_to_end=must_read_to_end)
         problems: dict[str, str] = {}
-        if self._exact:
-            topic = state_topic(self._flow.source)
-            try:
-                self._load_stretches(topic, now_ms)
-            except BrokerError as e:
-                if e.retriable:
-                    raise
-                problems[topic] = f"{e}; offsets from before this start are translated by syncs"
+        topic = state_topic(self._flow.source)
+        try:
+            self._load_state(topic, now_ms)
+        except BrokerError as e:
+            if e.retriable:
+                raise
+            problems[topic] = f"{e}; offsets from before this start are translated by syncs"
         untold, self._untold = self._untold or [], None
-        for partition, stretch in untold:
-            self._append(partition, stretch)
+        for each in untold:
+            self._known.learn(*each)
         return problems
 
-    def refresh(self) -> dict[str, str]:
-        """Read the syncs that came since; what is wrong with their topic: name -> sentence."""
+    def refresh(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Read the syncs that came since, and look whether `names`, source topics with their remote topics,
+        are still what they were. What is wrong with the topic of syncs is returned: name -> sentence."""
+        self._read_syncs()
+        self._look(names)  # behind the reading: what was read is not newer than this look
+        self._drop_outdated()
+        records, self._unapplied = self._unapplied, []
+        for record in records:
+            self._apply(record)
+        self._look(self._remote_topics(self._known.doubtful - names.keys()))
+        self._known.syncs_reached_end()
+        return self._missing_syncs()
+
+    def take_recreated(self) -> list[Recreated]:
+        """Topics that were found to be others since this was last asked."""
+        recreated, self._recreated = self._recreated, []
+        return recreated
+
+    def keep_logs(self, now_ms: int) -> dict[str, str]:
+        """The checkpoints are about the topics of today: what comes next may count on it."""
+        return self._logs.write(now_ms)
+
+    # ── topics ───────────────────────────────────────────────────────────────────────────────
+
+    def _look(self, names: Mapping[str, str]) -> None:
+        recreated = self._logs.look(names)
+        self._recreated += recreated
+        self._outdated |= {each.topic for each in recreated}
+        for topic in names:
+            self._known.set_logs(topic, self._logs.known(topic))
+
+    def _remote_topics(self, topics: Iterable[str]) -> dict[str, str]:
+        return {t: remote for t in topics if (remote := self._remote_of(t)) is not None}
+
+    def _drop_outdated(self) -> None:
+        """Syncs that name no topics, and were there before their topics were found to be others."""
+        outdated, self._outdated = self._outdated, set()
+        if self._tail is not None:
+            for topic in outdated:
+                self._logs.set_barrier(topic, self._tail.topic_id, self._tail.position)
+
+    # ── offset syncs ─────────────────────────────────────────────────────────────────────────
+
+    def _read_syncs(self) -> None:
+        """They wait until the topics they may be about are looked at, which may fail."""
         if self._tail is None:
-            self._store.reached_end()
-            return {}
+            return
         records = self._tail.read_new()
         if self._tail.restarted:
-            self._new_store()
-            self._bump_all()
-        for record in records:
-            sync = read_offset_sync(record.key, record.value)
-            if isinstance(sync, Malformed):
-                self.malformed += 1
-                log.warning("%s: passed over: %s", self._tail.partition.topic, sync.reason)
-            else:
-                self._store.apply(sync)
-                self._bump(sync.topic_partition)
-        self._store.reached_end()
+            self._known.begin_syncs(must_read_to_end=self._must_read_to_end)
+            self._unapplied = []
+        self._unapplied += records
+
+    def _apply(self, record: Record) -> None:
+        assert self._tail is not None
+        sync = read_offset_sync(record.key, record.value)
+        if isinstance(sync, Malformed):
+            self.malformed += 1
+            log.warning("%s: passed over: %s", self._tail.partition.topic, sync.reason)
+            return
+        origin = read_origin(record.headers)
+        if all(origin) or not self._logs.is_outdated(
+            sync.topic, self._tail.topic_id, record.offset
+        ):
+            self._known.learn(sync.topic_partition, origin, sync)
+
+    def _missing_syncs(self) -> dict[str, str]:
+        if self._tail is None:
+            return {}
         missed, self._missed = self._missed, self._tail.missing
         if not (missed and self._tail.missing):  # at a first start others are just creating it
             return {}
         topic = self._tail.partition.topic
         return {topic: f"{topic} is not there, or may not be described: no offset syncs are known"}
 
-    def _load_stretches(self, topic: str, now_ms: int | None) -> None:
-        records = LogTail(self._target, topic).read_new()
-        loaded = load_stretches((record.key, record.value) for record in records)
-        for reason in loaded.malformed:
-            log.warning("%s: a record is passed over: %s", topic, reason)
-        self.malformed += len(loaded.malformed)
-        self._stretches.update(loaded.stretches)
-        for partition in loaded.stretches:
-            self._bump(partition)
+    # ── the state topic ──────────────────────────────────────────────────────────────────────
+
+    def _load_state(self, topic: str, now_ms: int | None) -> None:
+        states = self._read_state(topic)
+        self._logs.load(states)
+        if not self._exact:
+            return
+        # Chunks that name no topics are about those that were known when they were written, or older ones.
+        chunks = [
+            replace(
+                state, origin=state.origin.or_else(self._logs.known(state.topic_partition.topic))
+            )
+            for state in states
+            if isinstance(state, OffsetMapSegment)
+        ]
+        topics = {chunk.topic_partition.topic for chunk in chunks}
+        self._look(self._remote_topics(topics))
+        loaded = merge_chunks(chunks, self._known.logs)
+        self._known.load(loaded.stretches, loaded.origins)
         if now_ms is not None:
             self._tidy(topic, loaded, now_ms)
 
-    def _tidy(self, topic: str, loaded: LoadedStretches, now_ms: int) -> None:
+    def _read_state(self, topic: str) -> list[State]:
+        """The newest record of each key, in the order of the topic."""
+        newest: dict[bytes | None, State] = {}
+        for record in LogTail(self._target, topic).read_new():
+            state = read_state(record.key, record.value)
+            if isinstance(state, Malformed):
+                self.malformed += 1
+                log.warning("%s: a record is passed over: %s", topic, state.reason)
+                continue
+            newest.pop(record.key, None)
+            if state is not None:
+                newest[record.key] = state
+        return list(newest.values())
+
+    def _tidy(self, topic: str, loaded: LoadedOffsetMaps, now_ms: int) -> None:
         """Write the same in fewer records; not of partitions whose tasks have begun to write, since an
         older chunk must not stand behind a newer one."""
-        busy = {partition for partition, _ in self._untold or ()}
+        busy = {partition for partition, _, _ in self._untold or ()}
         records = [
             Record(timestamp=now_ms, key=chunk.key(), value=chunk.value())
             for chunk in loaded.rewrites
@@ -128,18 +231,3 @@ class FlowTranslation:
         ]
         if records:
             RecordWriter(self._target, topic).write({0: records})
-
-    def _append(self, partition: TopicPartition, stretch: Stretch) -> None:
-        self._stretches.setdefault(partition, Stretches()).append(stretch)
-        self._bump(partition)
-
-    def _bump(self, partition: TopicPartition) -> None:
-        self.versions[partition] = self.versions.get(partition, 0) + 1
-
-    def _bump_all(self) -> None:
-        for partition in self.versions:
-            self._bump(partition)
-
-    def _new_store(self) -> None:
-        self._store = OffsetSyncStore(must_read_to_end=self._must_read_to_end)
-        self._translation = Translation(self._store, self._stretches)

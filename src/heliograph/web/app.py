@@ -1,42 +1,58 @@
-"""The web application: bytes in, bytes out, within limits. What is said is decided in `api.py`."""
+"""The web application: bytes in, bytes out, within limits. What is said is decided in `api.py`.
+
+A request is refused as early as can be: by its head alone (`heads.py`), by who sends it (`gate.py`), by its
+size, and only then by what it asks for.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import re
 import time
 from email.utils import formatdate
 from urllib.parse import parse_qs
 
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from heliograph.config.connectors.rest import HeaderRule, RestConfig
+from heliograph.config.connectors.rest import HeaderRule, Listener, RestConfig
 from heliograph.web.api import Api
-from heliograph.web.exchange import Answer, Call, error
+from heliograph.web.exchange import Refused, RestRequest, RestResponse, error
+from heliograph.web.gate import Gate, shown
+from heliograph.web.heads import CLOSE, Heads
+from heliograph.web.listener.limits import Limits
+from heliograph.web.listener.protocol import peer_of
 
-_log = logging.getLogger(__name__)
+#: One line for each request, at INFO.
+_access = logging.getLogger("heliograph.web.access")
 
-#: All of them, so that it is Connect's rules that say which ones a path has.
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
-_BODY_SECONDS = 60.0
 _PARAMETERS = 100
 #: What Jetty's CrossOriginHandler allows unless told otherwise.
 _SIMPLE_METHODS = ("GET", "POST", "HEAD")
 _PREFLIGHT_SECONDS = "60"
+_LONGEST_LOGGED = 500
 
 
-def new_app(api: Api, config: RestConfig) -> Starlette:
-    door = _Door(api, config)
-    return Starlette(
-        routes=[Route("/{path:path}", door.enter, methods=_METHODS)],
-        exception_handlers={Exception: door.broken},
-    )
+def new_app(
+    api: Api,
+    config: RestConfig,
+    gate: Gate | None = None,
+    *,
+    listener: Listener | None = None,
+    limits: Limits | None = None,
+) -> ASGIApp:
+    door = _Door(api, config, gate or Gate.of(config), Heads(config, listener), limits or Limits())
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        response = await door.enter(Request(scope, receive))
+        await response(scope, receive, send)
+
+    # Without Starlette's routes: a path that they do not match (%0A) would be answered before the gate.
+    return ServerErrorMiddleware(answer, handler=door.broken)
 
 
 class _TooLarge(Exception):
@@ -44,14 +60,70 @@ class _TooLarge(Exception):
 
 
 class _Door:
-    def __init__(self, api: Api, config: RestConfig) -> None:
+    def __init__(
+        self, api: Api, config: RestConfig, gate: Gate, heads: Heads, limits: Limits
+    ) -> None:
         self._api = api
         self._config = config
-        self._origins = [_origin(pattern) for pattern in config.allow_origins]
+        self._gate = gate
+        self._heads = heads
+        self._limits = limits
+        self._answering = 0
 
     async def enter(self, request: Request) -> Response:
         began = time.monotonic()
-        answer = await self._answer(request)
+        who, status, size = "-", 500, 0
+        try:
+            try:
+                self._heads.check(request.method, request.headers)
+                who = await self._gate.admit(
+                    request.method, request.headers, peer_of(request.scope)
+                )
+                answer = await self._answer(request)
+            except Refused as e:
+                answer = e.answer()
+                if "expect" in request.headers:  # it waits for a word before it sends its body
+                    answer = error(e.status, str(e), headers={**e.headers, **CLOSE})
+            response = self._response(request, answer)
+            status, size = answer.status, len(response.body)
+            return response
+        finally:
+            if self._config.access_log:
+                _log_access(request, who, status, size, time.monotonic() - began)
+
+    async def broken(self, request: Request, problem: Exception) -> Response:
+        """A mistake of ours; Starlette raises it again, so that it is logged with its trace."""
+        answer = error(500, f"{type(problem).__name__}: see the worker's log")
+        return Response(answer.body(), 500, media_type=answer.media_type)
+
+    async def _answer(self, request: Request) -> RestResponse:
+        """Raises Refused."""
+        if self._answering >= self._limits.requests:
+            raise Refused(
+                503, f"{self._answering} requests are being answered; try again", headers=_SOON
+            )
+        self._answering += 1
+        try:
+            call = _call(request, await self._body(request))
+            return await run_in_threadpool(self._api.answer, call)
+        finally:
+            self._answering -= 1
+
+    async def _body(self, request: Request) -> bytes:
+        """Raises Refused."""
+        seconds, limit = self._limits.body_seconds, self._config.max_request_bytes
+        try:
+            async with asyncio.timeout(seconds):
+                return await _read(request, limit)
+        except _TooLarge:
+            sentence = f"Request body: expected at most {limit} bytes (rest.request.max.bytes)"
+            raise Refused(413, sentence) from None
+        except TimeoutError:
+            raise Refused(408, f"Request body: not there after {seconds:.0f} s") from None
+        except ClientDisconnect:
+            raise Refused(400, "Request body: the connection ended before it did") from None
+
+    def _response(self, request: Request, answer: RestResponse) -> Response:
         response = Response(answer.body(), answer.status, dict(answer.headers))
         response.headers["content-length"] = str(len(response.body))
         if answer.media_type is not None and answer.content is not None:
@@ -63,51 +135,11 @@ class _Door:
         self._cross_origin(request, response.headers)
         for rule in self._config.response_headers:
             _apply(rule, response.headers)
-        seconds = time.monotonic() - began
-        _log.debug(
-            "%s %s: %d, %.0f ms", request.method, request.url.path, answer.status, seconds * 1e3
-        )
         return response
 
-    async def broken(self, request: Request, problem: Exception) -> Response:
-        """A mistake of ours; Starlette raises it again, so that it is logged with its trace."""
-        answer = error(500, f"{type(problem).__name__}: see the worker's log")
-        return Response(answer.body(), 500, media_type=answer.media_type)
-
-    async def _answer(self, request: Request) -> Answer:
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                body = await self._body(request)
-        except _TooLarge:
-            limit = self._config.max_request_bytes
-            return error(
-                413, f"Request body: expected at most {limit} bytes (rest.request.max.bytes)"
-            )
-        except TimeoutError:
-            return error(408, f"Request body: not there after {_BODY_SECONDS:.0f} s")
-        except ClientDisconnect:
-            return error(400, "Request body: the connection ended before it did")
-        try:
-            call = _call(request, body)
-        except ValueError:
-            return error(400, f"Query: expected at most {_PARAMETERS} parameters")
-        return await run_in_threadpool(self._api.answer, call)
-
-    async def _body(self, request: Request) -> bytes:
-        limit = self._config.max_request_bytes
-        declared = request.headers.get("content-length", "0")
-        if declared.isdigit() and int(declared) > limit:
-            raise _TooLarge
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > limit:
-                raise _TooLarge
-        return bytes(body)
-
     def _cross_origin(self, request: Request, headers: MutableHeaders) -> None:
-        origin = request.headers.get("origin")
-        if origin is None or not any(each.fullmatch(origin) for each in self._origins):
+        origin = self._heads.known_origin(request.headers)
+        if origin is None:
             return
         headers["access-control-allow-origin"] = origin
         headers.add_vary_header("Origin")
@@ -118,17 +150,34 @@ class _Door:
             headers["access-control-max-age"] = _PREFLIGHT_SECONDS
 
 
-def _call(request: Request, body: bytes) -> Call:
-    """Raises ValueError for too many parameters."""
-    raw = request.scope.get("raw_path") or request.scope["path"].encode()
-    query = parse_qs(
-        request.scope["query_string"].decode("latin-1"),
-        keep_blank_values=True,
-        max_num_fields=_PARAMETERS,
-    )
-    return Call(
+_SOON = {"retry-after": "1"}
+
+
+async def _read(request: Request, limit: int) -> bytes:
+    declared = request.headers.get("content-length", "0")
+    if declared.isdigit() and int(declared) > limit:
+        raise _TooLarge
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > limit:
+            raise _TooLarge
+    return bytes(body)
+
+
+def _call(request: Request, body: bytes) -> RestRequest:
+    """Raises Refused."""
+    try:
+        query = parse_qs(
+            request.scope["query_string"].decode("latin-1"),
+            keep_blank_values=True,
+            max_num_fields=_PARAMETERS,
+        )
+    except ValueError:
+        raise Refused(400, f"Query: expected at most {_PARAMETERS} parameters") from None
+    return RestRequest(
         method=request.method,
-        target=raw.decode("latin-1"),
+        target=_target(request),
         path={},
         query=query,
         headers=dict(request.headers),
@@ -137,14 +186,19 @@ def _call(request: Request, body: bytes) -> Call:
     )
 
 
-def _origin(pattern: str) -> re.Pattern[str]:
-    """`*`, or a regular expression, as Connect hands it to Jetty."""
-    if pattern == "*":
-        return re.compile(".*")
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return re.compile(re.escape(pattern))
+def _target(request: Request) -> str:
+    raw = request.scope.get("raw_path") or request.scope["path"].encode()
+    return str(raw.decode("latin-1"))
+
+
+def _log_access(request: Request, who: str, status: int, size: int, seconds: float) -> None:
+    query = request.scope["query_string"].decode("latin-1")
+    target = shown(f"{_target(request)}{'?' if query else ''}{query}", _LONGEST_LOGGED)
+    _access.info(
+        '%s %s "%s %s" %d, %d bytes, %.0f ms',
+        *(peer_of(request.scope).address or "-", who, request.method, target),
+        *(status, size, seconds * 1e3),
+    )
 
 
 def _apply(rule: HeaderRule, headers: MutableHeaders) -> None:

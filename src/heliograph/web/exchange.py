@@ -10,7 +10,7 @@ JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class RestRequest:
     """`path` is what stands for the braces of a route; `base` is scheme and host as the client sees them."""
 
     method: str
@@ -20,6 +20,13 @@ class Call:
     headers: Mapping[str, str]
     body: bytes = b""
     base: str = ""
+
+    def entity(self) -> bytes:
+        """The body, for who reads it as JSON. It must say that it is: a page of another site can send any
+        other type, and none, without being asked whether it may. Raises Refused."""
+        if self.body and "content-type" not in self.headers:
+            raise Refused(415, "HTTP 415 Unsupported Media Type")
+        return self.body
 
     def first(self, name: str) -> str | None:
         """Of a query parameter that is given more than once, the first counts."""
@@ -33,7 +40,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RestResponse:
     """`content` becomes JSON; None is an empty body. An error outside any route has no content type."""
 
     status: int
@@ -54,25 +61,41 @@ class Answer:
 class Refused(Exception):
     """A request that cannot be carried out, with the status that says why."""
 
-    def __init__(self, status: int, message: str, *, routed: bool = True) -> None:
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        routed: bool = True,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         self.status = status
         self.routed = routed
+        self.headers = headers or {}
         super().__init__(message)
 
-
-def ok(content: object) -> Answer:
-    return Answer(status=200, content=content)
-
-
-def accepted() -> Answer:
-    return Answer(status=202, media_type=None)
+    def answer(self) -> RestResponse:
+        return error(self.status, str(self), routed=self.routed, headers=self.headers)
 
 
-def nothing() -> Answer:
-    return Answer(status=204, media_type=None)
+def ok(content: object) -> RestResponse:
+    return RestResponse(status=200, content=content)
 
 
-def error(status: int, message: str, *, routed: bool = True) -> Answer:
+def accepted() -> RestResponse:
+    return RestResponse(status=202, media_type=None)
+
+
+def nothing() -> RestResponse:
+    return RestResponse(status=204, media_type=None)
+
+
+def error(
+    status: int, message: str, *, routed: bool = True, headers: Mapping[str, str] | None = None
+) -> RestResponse:
     """Connect's shape of an error."""
     content = {"error_code": status, "message": message}
-    return Answer(status=status, content=content, media_type=JSON if routed else None)
+    media_type = JSON if routed else None
+    return RestResponse(
+        status=status, content=content, media_type=media_type, headers=headers or {}
+    )

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import Callable
 from urllib.parse import urlencode, urlsplit
 
-from heliograph.web.exchange import JSON, Answer, Call, Refused
+from heliograph.web.exchange import JSON, Refused, RestRequest, RestResponse
 
 _TIMEOUT_SECONDS = 90.0
 _HEADERS = ("authorization", "content-type", "accept")
@@ -21,7 +21,7 @@ _HEADERS = ("authorization", "content-type", "accept")
 TlsContext = Callable[[], ssl.SSLContext]
 
 
-def forward(call: Call, leader_url: str, tls: TlsContext) -> Answer:
+def forward(call: RestRequest, leader_url: str, tls: TlsContext) -> RestResponse:
     """The leader's answer, as if it were ours. Raises Refused."""
     hop = call.first("forward")
     if hop is not None and not call.flag("forward"):
@@ -43,7 +43,7 @@ def forward(call: Call, leader_url: str, tls: TlsContext) -> Answer:
         raise Refused(500, f"IO Error trying to forward REST request: {e}") from e
 
 
-def _ask(call: Call, leader_url: str, target: str, tls: TlsContext) -> Answer:
+def _ask(call: RestRequest, leader_url: str, target: str, tls: TlsContext) -> RestResponse:
     leader = urlsplit(leader_url)
     if leader.hostname is None:
         raise ValueError(f"{leader_url} is no address of a worker")
@@ -62,7 +62,7 @@ def _ask(call: Call, leader_url: str, target: str, tls: TlsContext) -> Answer:
         response = connection.getresponse()
         content = response.read()
         location = response.getheader("location")
-        return Answer(
+        return RestResponse(
             status=response.status,
             content=json.loads(content) if content else None,
             media_type=JSON if content else None,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from heliograph.mm2.connect.jackson import hash_map_order
-from heliograph.web.exchange import JSON, Answer, Call, Refused
+from heliograph.web.exchange import JSON, Refused, RestRequest, RestResponse
 
-Handler = Callable[[Call], Answer]
+Handler = Callable[[RestRequest], RestResponse]
 
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 
@@ -46,7 +46,7 @@ class Router:
             _Resource(_pattern(template), methods) for template, methods in by_template.items()
         ]
 
-    def find(self, call: Call) -> tuple[Handler, Mapping[str, str]]:
+    def find(self, call: RestRequest) -> tuple[Handler, Mapping[str, str]]:
         """Raises Refused."""
         for resource in self._resources:
             match = resource.pattern.fullmatch(call.target)
@@ -56,7 +56,7 @@ class Router:
         raise Refused(404, "HTTP 404 Not Found", routed=False)
 
     @staticmethod
-    def _handler(resource: _Resource, call: Call) -> Handler:
+    def _handler(resource: _Resource, call: RestRequest) -> Handler:
         if call.method == "OPTIONS":
             return lambda _: _options(resource.methods)
         method = "GET" if call.method == "HEAD" else call.method
@@ -96,10 +96,10 @@ def _decoded(segment: str) -> str:
         raise Refused(400, "Bad Request: the path is not UTF-8") from None
 
 
-def _options(methods: Mapping[str, Route]) -> Answer:
+def _options(methods: Mapping[str, Route]) -> RestResponse:
     names = {*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}
     ordered = hash_map_order(sorted(names, reverse=True))
-    return Answer(
+    return RestResponse(
         status=200,
         content=", ".join(ordered),
         headers={"allow": ",".join(ordered)},
@@ -108,7 +108,7 @@ def _options(methods: Mapping[str, Route]) -> Answer:
 
 
 def _is_json(content_type: str | None) -> bool:
-    """Whoever says nothing is taken to mean JSON."""
+    """Without one, it depends on whether there is a body that is read (`Call.entity`)."""
     if content_type is None:
         return True
     main = content_type.partition(";")[0].strip().lower()

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import pytest
 
 from chaos.proxy import Direction, Gate, Proxy
+from support.waiting import PATIENCE_SECONDS
 
 HOST = "127.0.0.1"
 
@@ -50,11 +51,11 @@ def gate(echo: int) -> Iterator[Gate]:
 
 @contextlib.contextmanager
 def _connected(gate: Gate) -> Iterator[socket.socket]:
-    with socket.create_connection((HOST, gate.port), 5) as connection:
+    with socket.create_connection((HOST, gate.port), PATIENCE_SECONDS) as connection:
         yield connection
 
 
-def _echoed(connection: socket.socket, text: bytes, within: float = 5.0) -> bytes:
+def _echoed(connection: socket.socket, text: bytes, within: float = PATIENCE_SECONDS) -> bytes:
     connection.settimeout(within)
     connection.sendall(text)
     return connection.recv(100)
@@ -71,7 +72,7 @@ def test_a_cut_closes_connections_and_refuses_new_ones_until_healed(gate: Gate) 
         gate.cut()
         assert connection.recv(100) == b""
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection((HOST, gate.port), 5)
+        socket.create_connection((HOST, gate.port), PATIENCE_SECONDS)
     gate.heal()
     with _connected(gate) as connection:
         assert _echoed(connection, b"again") == b"again"
@@ -95,7 +96,7 @@ def test_a_stall_holds_bytes_and_releases_them_in_order(gate: Gate) -> None:
             _echoed(connection, b"held", within=0.3)
         connection.sendall(b" back")
         gate.heal()
-        connection.settimeout(5)
+        connection.settimeout(PATIENCE_SECONDS)
         got = b""
         while len(got) < 9:
             got += connection.recv(100)
@@ -156,7 +157,9 @@ def test_a_connection_that_has_not_reached_its_broker_ends_with_the_proxy() -> N
         proxy = Proxy()
         (gate,) = proxy.add_gates(1)
         gate.upstream = busy.getsockname()[1]
-        client = sockets.enter_context(socket.create_connection((HOST, gate.port), 5))
+        client = sockets.enter_context(
+            socket.create_connection((HOST, gate.port), PATIENCE_SECONDS)
+        )
         client.sendall(b"hello")
         client.settimeout(0.3)
         with pytest.raises(TimeoutError):

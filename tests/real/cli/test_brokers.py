@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from heliograph.cli.brokers import brokers, stop_signal
 from heliograph.errors import ConfigError
+from support.waiting import PATIENCE_SECONDS
 
 SCRIPT = """
 import sys
@@ -33,12 +34,12 @@ def test_brokers_run_until_a_signal_and_leave_only_the_data(tmp_path: Path) -> N
                 break
         found = dict(re.findall(r"^(here|there)  (\S+)$", "".join(shown), re.MULTILINE))
         admin = AdminClient({"bootstrap.servers": found["there"]})
-        assert len(admin.list_topics(timeout=30).brokers) == 1
+        assert len(admin.list_topics(timeout=PATIENCE_SECONDS).brokers) == 1
         family = psutil.Process(command.pid).children(recursive=True)
 
         command.send_signal(signal.SIGINT)
 
-        assert command.wait(30) == 0
+        assert command.wait(PATIENCE_SECONDS) == 0
     assert f"here.bootstrap.servers = {found['here']}" in "".join(shown)
     assert not any(process.is_running() for process in family)
     assert (tmp_path / "here" / "node-1" / "data" / "meta.properties").is_file()

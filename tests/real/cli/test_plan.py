@@ -24,6 +24,7 @@ from support.clusters.writing import admin, create_topics, set_topic_config
 from support.commands import heliograph, heliograph_here
 from support.flows.handmade import HandMade
 from support.flows.mirroring import TARGET, Flow, new_alias
+from support.waiting import PATIENCE_SECONDS
 
 _AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -58,7 +59,7 @@ def allow_reading(cluster: Cluster, topic: str) -> None:
     )
     client = admin(cluster)  # a client that is thrown away takes its requests with it
     for done in client.create_acls([binding]).values():
-        done.result(30)
+        done.result(PATIENCE_SECONDS)
 
 
 def test_all_that_a_run_would_do_is_told_and_nothing_is_done(guarded: HandMade) -> None:
@@ -76,6 +77,7 @@ def test_all_that_a_run_would_do_is_told_and_nothing_is_done(guarded: HandMade) 
         "sync_group_offsets_enabled": "true",
         "sync_topic_acls_enabled": "true",
         "nonsense": "1",
+        "same_cluster_id_policy": "accept",  # both aliases are the one guarded cluster
     }
     path = write_properties(flow.folder, flow.properties(**settings))
     before = snapshot(cluster)

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from support.clusters.reading import offsets, read_all, topics_of
 from support.clusters.writing import New, create_topics, numbered, write
 from support.commands import heliograph, heliograph_here
 from support.flows.mirroring import Flow, mirror_once
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 
 def command(*arguments: str | Path) -> list[str]:
@@ -83,10 +82,14 @@ def test_a_configuration_that_cannot_be_used_exits_with_2(
 # ── clusters that are not there: exit code 1 ──────────────────────────────────────────────────
 
 
-def unreachable(flow: Flow, port: int, *, seconds: int = 3) -> dict[str, str]:
+#: Time enough to join the flow's group on the target first, also on a busy machine.
+_GIVE_UP_SECONDS = 20
+
+
+def unreachable(flow: Flow, port: int) -> dict[str, str]:
     return flow.properties() | {
         f"{flow.alias}.bootstrap.servers": f"127.0.0.1:{port}",
-        "once.timeout.seconds": str(seconds),
+        "once.timeout.seconds": str(_GIVE_UP_SECONDS),
     }
 
 
@@ -94,16 +97,13 @@ def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path:
     with socket.socket() as free:  # bound, but nobody listens
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-        started = time.monotonic()
         done = heliograph("run", properties_file(tmp_path, unreachable(flow, port)), "--once")
-        seconds = time.monotonic() - started
 
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
     assert "trying again" in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
-    assert seconds < 30
 
 
 @contextmanager
@@ -128,11 +128,9 @@ def talker(words: bytes) -> Iterator[int]:
 
 
 def test_once_gives_up_on_a_port_that_is_not_kafkas(flow: Flow, tmp_path: Path) -> None:
-    """Other servers than this one: tests/unit/client/test_connection.py"""
+    """Other servers than this one: tests/unit/client/net/test_connection.py"""
     with talker(b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
-        done = heliograph(
-            "run", properties_file(tmp_path, unreachable(flow, port, seconds=1)), "--once"
-        )
+        done = heliograph("run", properties_file(tmp_path, unreachable(flow, port)), "--once")
 
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
@@ -180,9 +178,7 @@ def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_p
     assert offsets(flow.target, flow.remote(topic), 1) == (0, 5)
 
 
-def test_a_signal_stops_the_mirror_within_5_seconds_with_offsets_stored(
-    flow: Flow, tmp_path: Path
-) -> None:
+def test_a_signal_stops_the_mirror_with_offsets_stored(flow: Flow, tmp_path: Path) -> None:
     """SIGTERM; for Ctrl-C see test_demo.py"""
     topic = flow.create(partitions=2)
     write(flow.source, topic, numbered(range(10)), numbered(range(5), partition=1))
@@ -192,16 +188,13 @@ def test_a_signal_stops_the_mirror_within_5_seconds_with_offsets_stored(
     )
     try:
         wait_for_mirror(flow, topic, (10, 5), process)
-        asked = time.monotonic()
         process.terminate()
-        said, _ = process.communicate(timeout=30)
-        seconds = time.monotonic() - asked
+        said, _ = process.communicate(timeout=PATIENCE_SECONDS)
     finally:
         process.kill()
         process.wait()
 
     assert process.returncode == 0, said
-    assert seconds < 5, said
     assert "mirrored 15 records" in said
     assert mirror_once(flow.spark, flow.config()).records == 0, "the offsets were not stored"
     assert flow.assert_mirrored(topic) == 15
@@ -217,16 +210,13 @@ def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: 
             for line in process.stderr:
                 if "trying again" in line:
                     break
-            asked = time.monotonic()
             process.terminate()
-            _, said = process.communicate(timeout=30)
-            seconds = time.monotonic() - asked
+            _, said = process.communicate(timeout=PATIENCE_SECONDS)
         finally:
             process.kill()
             process.wait()
 
-    assert seconds < 5, said
-    assert process.returncode == 0
+    assert process.returncode == 0, said
 
 
 # ── a configuration that changes from one run to the next ────────────────────────────────────
@@ -270,7 +260,6 @@ def wait_for_length(flow: Flow, topic: str, records: int) -> None:
     eventually(
         lambda: offsets(flow.target, topic)[1] if topic in topics_of(flow.target) else 0,
         lambda found: found >= records,
-        within=60,
     )
 
 
@@ -287,6 +276,5 @@ def wait_for_mirror(
     state = eventually(
         look,
         lambda state: state[0] is not None or state[1] == dict(enumerate(lengths)),
-        within=60,
     )
     assert state[0] is None, f"ended early with code {state[0]}"

@@ -17,7 +17,7 @@ from heliograph.embedded import Cluster
 from heliograph.model import CommittedOffset, TopicPartition
 from support.clusters.grouping import client, commit, committed, member
 from support.clusters.writing import create_topics
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 UNKNOWN_MEMBER_ID = 25
 
@@ -130,8 +130,8 @@ def test_groups_are_found_again_when_their_coordinator_stops(three_brokers: Clus
         before, _ = committed_offsets(cluster, names)
         three_brokers.stop_node(2)
         try:
-            after, failed = committed_offsets(cluster, names, patience=60)
-            listed = list_groups(cluster, patience=60)
+            after, failed = committed_offsets(cluster, names, patience=PATIENCE_SECONDS)
+            listed = list_groups(cluster, patience=PATIENCE_SECONDS)
         finally:
             three_brokers.start_node(2)
 

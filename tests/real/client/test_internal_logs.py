@@ -15,7 +15,7 @@ from heliograph.records.decode import Record
 from support.clusters.grouping import client
 from support.clusters.reading import read_all
 from support.clusters.writing import New, Writer, admin, create_topics, delete_records, write
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_a_tail_waits_for_its_topic_and_notices_when_it_is_created_again(
     assert not tail.restarted
 
     deleting = admin(target_cluster)
-    deleting.delete_topics(["reborn"])["reborn"].result(30)
+    deleting.delete_topics(["reborn"])["reborn"].result(PATIENCE_SECONDS)
     eventually(lambda: "reborn" in cluster.refresh(["reborn"]).partitions, lambda there: not there)
     create_topics(target_cluster, {"reborn": 1})
     write(target_cluster, "reborn", [New(b"new"), New(b"newer")])  # longer than it was before

@@ -23,7 +23,7 @@ from support.clusters.writing import admin, create_topics, numbered, write
 from support.flows.mirroring import new_alias
 from support.java.mirror_maker import java_mirror_maker, tail
 from support.java.oracle import Oracle
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 _PARTITIONS = 3
 _RECORDS = 250  # of each partition; the groups have read them all, where MM2 translates exactly
@@ -92,6 +92,8 @@ class Pair:
                 if not {f"{alias}.heartbeats", f"{alias}.checkpoints.internal"} <= topics:
                     return False
                 found = client.checkpoints(alias, self.group(alias))
+            if not read_all(target, f"{alias}.heartbeats")[0]:  # the topic comes first
+                return False
             if [each.downstream for each in found] != [_RECORDS] * _PARTITIONS:
                 return False
         return True
@@ -115,7 +117,7 @@ def pair(
 ) -> Iterator[Pair]:
     pair = Pair(source_cluster, target_cluster)
     with java_mirror_maker(pair.properties(), tmp_path_factory.mktemp("mm2")) as log:
-        eventually(lambda: (pair.is_complete(), tail(log)), lambda state: state[0], within=120)
+        eventually(lambda: (pair.is_complete(), tail(log)), lambda state: state[0])
     yield pair
     for (
         alias,
@@ -123,8 +125,8 @@ def pair(
     ) in pair.clusters.items():  # or other flows of the shared clusters mirror them
         stray = ["heartbeats", f"{pair.other(alias)}.heartbeats"]
         client = admin(cluster)
-        for deleted in client.delete_topics(stray, operation_timeout=30).values():
-            deleted.result(30)
+        for deleted in client.delete_topics(stray, operation_timeout=PATIENCE_SECONDS).values():
+            deleted.result(PATIENCE_SECONDS)
 
 
 def both_ways(pair: Pair) -> list[tuple[str, Cluster]]:

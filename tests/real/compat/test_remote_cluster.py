@@ -23,7 +23,7 @@ from heliograph.model import TopicPartition as Partition
 from support.clusters.writing import New, create_topics, numbered, write
 from support.flows.mirroring import Flow, new_alias
 from support.java.oracle import Oracle
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 _FORMATTERS = "org.apache.kafka.connect.mirror.formatters"
 Own = OffsetSync | Checkpoint | Heartbeat
@@ -178,7 +178,8 @@ def test_the_console_formatters_and_dump_print_the_same_lines(
         for kind, (formatter, topic) in kinds.items()
     }
     printed = {
-        kind: each.communicate(timeout=60)[0].splitlines() for kind, each in consumers.items()
+        kind: each.communicate(timeout=PATIENCE_SECONDS)[0].splitlines()
+        for kind, each in consumers.items()
     }
 
     for kind, (_, topic) in kinds.items():

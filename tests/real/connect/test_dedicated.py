@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from test_lifecycle import assert_no_more, await_records
 
 from heliograph.connect.dedicated_herder import DedicatedHerder
 from heliograph.connect.herder import Forbidden, NotFound
 from support.clusters.writing import numbered, write
 from support.flows.mirroring import Flow
+from support.rest.workers import assert_no_more, await_records
 from support.waiting import eventually
 
 

@@ -34,7 +34,6 @@ def mirror(flow: Flow, topic: str, share: int) -> None:
             and offsets(flow.target, flow.remote(topic))[1]
         ),
         lambda end: end >= (share + 1) * _AT_ONCE,
-        within=60,
     )
 
 

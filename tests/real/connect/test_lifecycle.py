@@ -5,24 +5,11 @@ from __future__ import annotations
 import pytest
 
 from heliograph.connect.herder import AlreadyExists, BadRequest, NotFound, OffsetEntry, TaskId
-from support.clusters.reading import offsets, read_all, topics_of
+from support.clusters.reading import read_all
 from support.clusters.writing import numbered, write
 from support.flows.mirroring import Flow
-from support.rest.workers import Worker, connector, worker
+from support.rest.workers import Worker, assert_no_more, await_records, connector, worker
 from support.waiting import eventually
-
-
-def await_records(flow: Flow, topic: str, count: int) -> None:
-    eventually(
-        lambda: topic in topics_of(flow.target) and offsets(flow.target, topic)[1],
-        lambda end: end == count,
-    )
-
-
-def assert_no_more(flow: Flow, topic: str, count: int) -> None:
-    """What is paused stays where it is, for as long as anybody could tell."""
-    with pytest.raises(AssertionError):
-        eventually(lambda: offsets(flow.target, topic)[1], lambda end: end > count, within=2)
 
 
 def entry(flow: Flow, topic: str, offset: int | None) -> OffsetEntry:

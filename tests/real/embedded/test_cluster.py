@@ -8,6 +8,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from heliograph.embedded import Cluster
 from heliograph.errors import BrokerNotRunning, ConfigError
+from support.waiting import PATIENCE_SECONDS
 
 
 def create_topic(
@@ -15,7 +16,7 @@ def create_topic(
 ) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     new = NewTopic(topic, num_partitions=partitions, replication_factor=replicas)
-    admin.create_topics([new])[topic].result(30)
+    admin.create_topics([new])[topic].result(PATIENCE_SECONDS)
 
 
 def produce(bootstrap_servers: str, topic: str, values: list[bytes]) -> None:
@@ -35,7 +36,7 @@ def consume(bootstrap_servers: str, topic: str, count: int) -> list[bytes]:
     )
     consumer.subscribe([topic])
     try:
-        return [message.value() for message in consumer.consume(count, timeout=30)]
+        return [message.value() for message in consumer.consume(count, timeout=PATIENCE_SECONDS)]
     finally:
         consumer.close()
 
@@ -53,7 +54,9 @@ def test_source_and_target_are_different_clusters(
     source_cluster: Cluster, target_cluster: Cluster
 ) -> None:
     ids = [
-        AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).list_topics(timeout=30)
+        AdminClient({"bootstrap.servers": cluster.bootstrap_servers}).list_topics(
+            timeout=PATIENCE_SECONDS
+        )
         for cluster in (source_cluster, target_cluster)
     ]
 
@@ -70,7 +73,7 @@ def test_three_nodes_form_one_cluster(three_brokers: Cluster) -> None:
 
     # The broker that answers may not have heard of the topic yet; produce waits until it has.
     produce(three_brokers.bootstrap_servers, "embedded.three", [b"replicated"])
-    metadata = admin.list_topics(timeout=30)
+    metadata = admin.list_topics(timeout=PATIENCE_SECONDS)
 
     assert sorted(metadata.brokers) == [1, 2, 3]
     assert consume(three_brokers.bootstrap_servers, "embedded.three", 1) == [b"replicated"]

@@ -6,14 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from heliograph.embedded.child_process import KeptProcess
+from support.waiting import PATIENCE_SECONDS, eventually
 
 CLUSTER_PARENT = """
 import sys
@@ -39,13 +38,6 @@ sys.stdin.read()
 """
 
 
-def wait_until(condition: Callable[[], bool], what: str, timeout_seconds: float = 10) -> None:
-    deadline = time.monotonic() + timeout_seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {timeout_seconds} s: {what}"
-        time.sleep(0.02)
-
-
 def gone(pid: int) -> bool:
     return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
@@ -67,7 +59,7 @@ def start_parent(script: str, *arguments: str) -> tuple[subprocess.Popen[str], l
 
 def end(parent: subprocess.Popen[str], number: signal.Signals) -> None:
     parent.send_signal(number)
-    parent.wait(10)
+    parent.wait(PATIENCE_SECONDS)
     for pipe in (parent.stdin, parent.stdout):
         assert pipe is not None
         pipe.close()
@@ -81,8 +73,8 @@ def test_brokers_and_their_files_go_when_the_parent_is_killed(number: signal.Sig
 
     end(parent, number)
 
-    wait_until(lambda: all(gone(pid) for pid in family), f"brokers and keepers {family} end")
-    wait_until(lambda: not Path(folder).exists(), f"{folder} is removed")
+    eventually(lambda: [pid for pid in family if not gone(pid)], lambda left: not left)
+    eventually(Path(folder).exists, lambda there: not there)
 
 
 def test_other_children_of_the_parent_do_not_keep_it_alive(tmp_path: Path) -> None:
@@ -92,7 +84,7 @@ def test_other_children_of_the_parent_do_not_keep_it_alive(tmp_path: Path) -> No
     end(parent, signal.SIGKILL)
 
     try:
-        wait_until(lambda: gone(kept), f"{kept} ends")
+        eventually(lambda: gone(kept), bool)
         assert not any(gone(other) for other in others)
     finally:
         for other in others:
@@ -106,7 +98,7 @@ def test_nothing_is_left_when_the_program_ends_by_itself(tmp_path: Path) -> None
 
     process = KeptProcess(["sh", "-c", "exit 7"], output=tmp_path / "out", scratch=scratch)
 
-    assert process.wait(10)
+    assert process.wait(PATIENCE_SECONDS)
     assert process.exit_code == 7
     assert set(children_of(os.getpid())) == before
     assert scratch.is_dir(), "only an orphan's folder is removed"
@@ -117,7 +109,7 @@ def test_output_goes_to_its_file(tmp_path: Path) -> None:
 
     process = KeptProcess(command, output=tmp_path / "out", scratch=None)
 
-    assert process.wait(10)
+    assert process.wait(PATIENCE_SECONDS)
     assert (tmp_path / "out").read_text() == "told\nwarned\n"
 
 
@@ -127,5 +119,5 @@ def test_a_killed_program_reports_its_signal(tmp_path: Path) -> None:
 
     process.kill()
 
-    assert process.wait(10)
+    assert process.wait(PATIENCE_SECONDS)
     assert process.exit_code == 128 + signal.SIGKILL

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from heliograph.embedded import Cluster, Listener, SecurityProtocol, Tls
 from heliograph.embedded.listener import SCRAM
+from support.waiting import PATIENCE_SECONDS
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -25,7 +26,7 @@ def admin_client(bootstrap_servers: str, **settings: Any) -> AdminClient:
 
 
 def create(admin: AdminClient, topic: str) -> None:
-    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(30)
+    admin.create_topics([NewTopic(topic, 1, 1)])[topic].result(PATIENCE_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +92,7 @@ def scram_users_see(cluster: Cluster, nodes: int) -> None:
             sasl_username="alice",
             sasl_password="secret",
         )
-        assert len(admin.list_topics(timeout=30).brokers) == nodes
+        assert len(admin.list_topics(timeout=PATIENCE_SECONDS).brokers) == nodes
 
 
 def test_scram_users_are_there_from_the_start(guarded: Cluster) -> None:
@@ -118,7 +119,7 @@ def test_unsecured_oauth_tokens_are_taken(guarded: Cluster) -> None:
         sasl_oauthbearer_config="principal=alice",
     )
     admin.poll(0)
-    assert len(admin.list_topics(timeout=30).brokers) == 1
+    assert len(admin.list_topics(timeout=PATIENCE_SECONDS).brokers) == 1
 
 
 def test_tls_from_pem_files_beside_a_plain_listener(guarded: Cluster, certificate: Path) -> None:
@@ -127,7 +128,9 @@ def test_tls_from_pem_files_beside_a_plain_listener(guarded: Cluster, certificat
     )
     over_plain = admin_client(guarded.bootstrap("OPEN"))
 
-    ids = [admin.list_topics(timeout=30).cluster_id for admin in (over_tls, over_plain)]
+    ids = [
+        admin.list_topics(timeout=PATIENCE_SECONDS).cluster_id for admin in (over_tls, over_plain)
+    ]
 
     assert ids == [guarded.cluster_id] * 2
     assert guarded.bootstrap("TLS") != guarded.bootstrap("OPEN")

@@ -1,14 +1,14 @@
-"""A short `make chaos`: every fault strikes once, under load; the mirror recovers, and has each record once.
+"""A fault of each kind strikes once, under load; the mirror recovers, and has each record once.
 
-Three brokers a side behind the proxy; writers, service and oracle have nothing else in common.
-worker-kill: tests/real/mirror/test_healing.py; two-services: tests/real/mirror/test_one_service.py
+Three brokers a side behind the proxy; writers, service and oracle have nothing else in common. All faults,
+a few times each: `make chaos ARGS=--quick`.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,22 +22,18 @@ from chaos.subjects import Mode, System
 
 log = logging.getLogger(__name__)
 
-#: Both clusters are cut and stalled; the others hit one broker.
+#: Both clusters are cut; the others hit one broker.
 _SEED = 2
 _RATE = 300.0
-#: No cut or the like lasts longer.
+#: No cut lasts longer.
 _LONGEST_SECONDS = 2.0
-_MAY_MOUNT = os.geteuid() == 0
-_OF_NETWORK = ("cut", "stall", "delay", "reset", "half-open")
-_OF_BROKERS = ("broker-kill", "leader-moves", "rolling-restart")
-_OF_PROCESSES = ("service-kill",)
-_OF_DISKS = ("full-disk",) if _MAY_MOUNT else ()
 
 
 class OneAfterTheOther(Fault):
     name = "one after the other"
     about = "each strikes once"
     gap = (0.0, 0.5)
+    patient = True  # a strike that the mirror does not recover from is an error
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         self._left = list(faults)
@@ -49,12 +45,15 @@ class OneAfterTheOther(Fault):
 
 @pytest.fixture(scope="module")
 def stage() -> Iterator[Stage]:
-    with Stage(small_disks=_MAY_MOUNT, disk_size="256m") as stage:
+    with Stage() as stage:
         yield stage
 
 
 def assert_survived(
-    stage: Stage, folder: Path, names: Sequence[str], spark: SparkCluster | None = None
+    stage: Stage,
+    folder: Path,
+    names: Sequence[str],
+    spark: SparkCluster | None = None,
 ) -> None:
     order = Order(
         name=names[0],  # no other test's
@@ -67,28 +66,19 @@ def assert_survived(
         longest=_LONGEST_SECONDS,
         folder=folder,
     )
-    said: list[str] = []
 
-    def say(line: str) -> None:
-        said.append(line)
-        log.info("%s", line)
-
-    (outcome,) = Session(order, stage, say).run(spark)
+    (outcome,) = Session(order, stage, partial(log.info, "%s")).run(spark)
 
     assert misses(row(outcome)) == [], outcome
-    assert not [line for line in said if "not recovered" in line]
 
 
-@pytest.mark.timeout(600)
-def test_network_brokers_disks_and_processes(stage: Stage, tmp_path: Path) -> None:
-    if not _MAY_MOUNT:
-        log.warning("full-disk is left out: only root can mount small disks")
-    strikes = [*_OF_NETWORK, *_OF_BROKERS, *_OF_DISKS, *_OF_PROCESSES]
-
-    assert_survived(stage, tmp_path, strikes)
+@pytest.mark.timeout(1800)
+def test_network_brokers_and_processes(stage: Stage, tmp_path: Path) -> None:
+    assert_survived(stage, tmp_path, ["cut", "reset", "broker-kill", "service-kill"])
 
 
-@pytest.mark.timeout(600)
-def test_executors_of_a_real_spark_cluster(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.timeout(1800)
+def test_a_lost_node_of_a_real_spark_cluster(stage: Stage, tmp_path: Path) -> None:
+    """Spark runs its tasks again elsewhere, and does not count that as their failure."""
     with SparkCluster(tmp_path / "spark") as spark:
-        assert_survived(stage, tmp_path, ["executor-kill"], spark)
+        assert_survived(stage, tmp_path, ["node-loss"], spark)

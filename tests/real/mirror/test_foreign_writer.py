@@ -22,7 +22,7 @@ def test_a_second_writer_is_noticed_and_the_mirror_goes_on(
         write(flow.source, topic, numbered(range(10, 20)))
         mirror.wait_for_records(20)
         receipt = eventually(lambda: mirror.receipt(topic), lambda r: r is not None and r.foreign)
-        problems = eventually(lambda: mirror.problems(), lambda found: bool(found), within=20)
+        problems = eventually(lambda: mirror.problems(), lambda found: bool(found))
 
     assert receipt is not None
     assert receipt.foreign == 3

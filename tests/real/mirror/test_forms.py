@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
 from support.clusters.grouping import commit
@@ -39,7 +39,7 @@ def test_a_worker_at_the_source_keeps_the_offsets_there(flow: Flow) -> None:
         "heartbeats.replication.enabled": "false",
     }
     connector.write_text(json.dumps({"name": f"{flow.alias}-msc", "config": config}))
-    mirror = load(connector, Beside(worker=worker))
+    mirror = load(connector, LoadOptions(worker=worker))
 
     first = mirror_once(flow.spark, mirror)
     write(flow.source, topic, numbered(range(5, 8)))

@@ -27,7 +27,7 @@ from support.clusters.writing import (
     write,
 )
 from support.flows.mirroring import Flow, Running, mirror_once, new_alias
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 #: Topics are never refreshed by the clock: tasks have to notice.
 NEVER = {"refresh_topics_enabled": "false", "sync_topic_configs_enabled": "false"}
@@ -81,7 +81,7 @@ def named(*ranges: range) -> list[bytes]:
 
 def arrive(flow: Flow, topic: str, *ranges: range) -> None:
     wanted = named(*ranges)
-    eventually(lambda: values(flow, topic), lambda found: found == wanted, within=40)
+    eventually(lambda: values(flow, topic), lambda found: found == wanted)
 
 
 def five_topics(flow: Flow) -> list[str]:
@@ -216,7 +216,13 @@ def test_a_log_that_was_truncated_and_has_grown_past_the_position_is_followed_fr
     write(flow.source, topic, numbered(range(10)), numbered(range(10, 20)))
     flow.mirror_once()
 
-    leader = admin(three_brokers).list_topics(topic, timeout=30).topics[topic].partitions[0].leader
+    leader = (
+        admin(three_brokers)
+        .list_topics(topic, timeout=PATIENCE_SECONDS)
+        .topics[topic]
+        .partitions[0]
+        .leader
+    )
     three_brokers.stop_node(leader)
     folder = three_brokers.folder / f"node-{leader}" / "data" / f"{topic}-0"
     lost = list(folder.glob("*10.*"))

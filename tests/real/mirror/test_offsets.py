@@ -9,7 +9,7 @@ from support.clusters.reading import read_all
 from support.clusters.stored import key_of, store, stored
 from support.clusters.writing import Writer, admin, create_topics, numbered, write
 from support.flows.mirroring import Flow, mirror_once
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 
 def test_offsets_are_stored_in_connects_exact_bytes(flow: Flow) -> None:
@@ -48,12 +48,14 @@ def test_the_offsets_topic_is_compacted_and_has_25_partitions(flow: Flow) -> Non
     client: AdminClient = admin(flow.target)
     assert (
         len(
-            client.list_topics(flow.offsets_topic, timeout=30).topics[flow.offsets_topic].partitions
+            client.list_topics(flow.offsets_topic, timeout=PATIENCE_SECONDS)
+            .topics[flow.offsets_topic]
+            .partitions
         )
         == 25
     )
     resource = ConfigResource(ResourceType.TOPIC, flow.offsets_topic)
-    configs = client.describe_configs([resource])[resource].result(30)
+    configs = client.describe_configs([resource])[resource].result(PATIENCE_SECONDS)
     assert configs["cleanup.policy"].value == "compact"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import psutil
@@ -13,15 +12,23 @@ from support.clusters.reading import assert_mirrored, offsets, read_all, topics_
 from support.clusters.writing import add_partitions, admin, create_topics, numbered, write
 from support.flows.mirroring import Flow, Running, load_properties, mirror_once, new_alias
 from support.flows.under_load import wait_for_all_values, wait_for_same_length, writing
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
+
+#: Short, but long enough that tasks on a busy machine copy something before it ends.
+EPOCH_SECONDS = "3"
 
 
 def leader(cluster: Cluster, topic: str, partition: int = 0) -> int:
     client = admin(cluster)
-    return int(client.list_topics(topic, timeout=30).topics[topic].partitions[partition].leader)
+    return int(
+        client.list_topics(topic, timeout=PATIENCE_SECONDS)
+        .topics[topic]
+        .partitions[partition]
+        .leader
+    )
 
 
-def test_a_topic_created_while_running_is_mirrored_within_the_refresh_interval(flow: Flow) -> None:
+def test_a_topic_created_while_running_is_mirrored_after_a_refresh(flow: Flow) -> None:
     first = flow.create("first")
     write(flow.source, first, numbered(range(3)))
 
@@ -29,7 +36,7 @@ def test_a_topic_created_while_running_is_mirrored_within_the_refresh_interval(f
         mirror.wait_for_records(3)
         second = flow.create("second", partitions=2)
         write(flow.source, second, numbered(range(3)), numbered(range(4), partition=1))
-        mirror.wait_for_records(10, within=5)
+        mirror.wait_for_records(10)
 
     assert flow.assert_mirrored(first, second) == 10
 
@@ -39,7 +46,7 @@ def test_a_mirror_without_any_topic_waits_for_the_first_one(flow: Flow) -> None:
         eventually(lambda: topics_of(flow.target), lambda names: flow.offsets_topic in names)
         topic = flow.create()
         write(flow.source, topic, numbered(range(3)))
-        mirror.wait_for_records(3, within=10)
+        mirror.wait_for_records(3)
         epochs = mirror.progress.epoch
 
     assert flow.assert_mirrored(topic) == 3
@@ -54,44 +61,42 @@ def test_partitions_added_while_running_are_mirrored_from_their_beginning(flow: 
         mirror.wait_for_records(3)
         add_partitions(flow.source, topic, 3)
         write(flow.source, topic, numbered(range(3, 5)), numbered(range(6), partition=2))
-        mirror.wait_for_records(11, within=5)
+        mirror.wait_for_records(11)
 
     assert flow.assert_mirrored(topic) == 11
     assert sorted(read_all(flow.target, flow.remote(topic))) == [0, 1, 2]
 
 
-def test_records_arrive_soon_after_they_were_written(flow: Flow) -> None:
+def test_records_arrive_in_the_epoch_in_which_they_were_written(flow: Flow) -> None:
+    """How soon: the latency of `make bench`."""
     topic = flow.create()
     write(flow.source, topic, numbered(range(1)))
 
     with flow.running() as mirror:
         mirror.wait_for_records(1)
+        epoch = mirror.progress.epoch
         write(flow.source, topic, numbered(range(1, 2)))
-        written = time.monotonic()
         eventually(lambda: offsets(flow.target, flow.remote(topic)), lambda found: found[1] == 2)
-        seconds = time.monotonic() - written
-
-    assert seconds < 2
+        assert (mirror.progress.epoch, mirror.progress.restarts) == (epoch, 0)
 
 
-def test_an_epoch_ends_within_a_second_when_asked(flow: Flow) -> None:
+def test_an_epoch_ends_when_asked_and_leaves_nothing_to_copy_again(flow: Flow) -> None:
     topic = flow.create(partitions=8)
     write(flow.source, topic, [r for p in range(8) for r in numbered(range(5), partition=p)])
 
     with flow.running() as mirror:
         mirror.wait_for_records(40)
-        asked = time.monotonic()
         outcome = mirror.stop()
-        seconds = time.monotonic() - asked
 
     assert outcome.records == 40
-    assert seconds < 1.5, "a tick of the driver, the tasks' word, and Spark's"
+    assert flow.mirror_once().records == 0
+    assert flow.assert_mirrored(topic) == 40
 
 
 def test_changes_of_epoch_lose_and_double_nothing(flow: Flow) -> None:
     topic = flow.create(partitions=4)
 
-    with flow.running({"epoch.seconds": "1"}) as mirror:
+    with flow.running({"epoch.seconds": EPOCH_SECONDS}) as mirror:
         with writing(flow.source, topic, 4):
             eventually(lambda: mirror.progress.epoch, lambda epoch: epoch >= 4)
         wait_for_same_length(flow, topic, 4)
@@ -119,7 +124,7 @@ def test_connections_survive_from_one_epoch_to_the_next(flow: Flow) -> None:
     topic = flow.create(partitions=8)
     write(flow.source, topic, [r for p in range(8) for r in numbered(range(5), partition=p)])
 
-    with flow.running({"epoch.seconds": "1"}) as mirror:
+    with flow.running({"epoch.seconds": EPOCH_SECONDS}) as mirror:
         mirror.wait_for_records(40)
         # Offsets and stretches are first written when the first epoch ends, by each worker.
         epoch = mirror.progress.epoch + 3
@@ -145,7 +150,7 @@ def test_leaders_may_move_while_epochs_change_and_nothing_is_lost(
     extra = {
         "replication.factor": "3",
         "offset.storage.replication.factor": "3",
-        "epoch.seconds": "1",
+        "epoch.seconds": EPOCH_SECONDS,
     }
 
     with flow.running(extra) as mirror:
@@ -163,11 +168,11 @@ def move_leaders(mirror: Running, three: Cluster, flow: Flow, topic: str) -> Non
         try:
             eventually(lambda: leader(three, remote), lambda now: now not in (first, -1))
             copied = mirror.progress.records
-            mirror.wait_for_records(copied + 100, within=60)
+            mirror.wait_for_records(copied + 100)
         finally:
             three.start_node(first)
         copied = mirror.progress.records
-        mirror.wait_for_records(copied + 50, within=60)
+        mirror.wait_for_records(copied + 50)
 
 
 def test_two_flows_into_one_target_go_side_by_side(

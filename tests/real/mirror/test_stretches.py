@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from heliograph.mm2.offset_map import Stretches
+from heliograph.mm2.offset_map import OffsetMap
 from heliograph.mm2.offset_map_segments import load_stretches
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import TopicPartition
@@ -17,7 +17,7 @@ from support.clusters.writing import (
     delete_records,
     interleave,
     numbered,
-    set_topic_config,
+    stop_compaction,
     write,
 )
 from support.flows.mirroring import Flow, Running
@@ -26,14 +26,14 @@ from support.waiting import eventually
 COMMITTED = {"consumer_isolation_level": "read_committed"}
 
 
-def stored_stretches(flow: Flow, topic: str, partition: int = 0) -> Stretches:
+def stored_stretches(flow: Flow, topic: str, partition: int = 0) -> OffsetMap:
     records = read_all(flow.target, state_topic(flow.alias))[0]
     loaded = load_stretches((record.key, record.value) for record in records)
     assert loaded.malformed == ()
-    return loaded.stretches.get(TopicPartition(topic, partition), Stretches())
+    return loaded.stretches.get(TopicPartition(topic, partition), OffsetMap())
 
 
-def assert_exact(flow: Flow, topic: str, stretches: Stretches) -> None:
+def assert_exact(flow: Flow, topic: str, stretches: OffsetMap) -> None:
     """Each offset from the log start to the end goes to the first record that is at or after it."""
     source = read_all(flow.source, topic)[0]
     target = read_all(flow.target, flow.remote(topic))[0]
@@ -98,8 +98,8 @@ def test_holes_of_compaction_and_a_start_inside_a_batch_translate_exactly(flow: 
     def has_holes(records: list[Read]) -> bool:
         return any(after.offset > before.offset + 1 for before, after in pairwise(records))
 
-    found = eventually(look, has_holes, within=60)
-    set_topic_config(flow.source, topic, "cleanup.policy", "delete")  # no more holes from here on
+    found = eventually(look, has_holes)
+    stop_compaction(flow.source, topic)
     write(flow.source, topic, numbered(range(20)))
     delete_records(flow.source, topic, before=found[2].offset + 1)
     assert has_holes(read_all(flow.source, topic)[0])
@@ -111,7 +111,7 @@ def test_holes_of_compaction_and_a_start_inside_a_batch_translate_exactly(flow: 
 def test_receipts_tell_of_stretches_while_the_mirror_runs(flow: Flow) -> None:
     topic = flow.create()
     write(flow.source, topic, numbered(range(100)))
-    heard = Stretches()
+    heard = OffsetMap()
 
     def listen(mirror: Running) -> int | None:
         receipt = mirror.receipt(topic)

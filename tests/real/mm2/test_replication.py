@@ -81,12 +81,10 @@ def _assert_heartbeats(pair: Pair) -> None:
         eventually(
             lambda cluster=cluster: topics_of(cluster),
             lambda found, alias=alias: {"heartbeats", f"{alias}.heartbeats"} <= found,
-            within=60,
         )
         eventually(
             lambda cluster=cluster, alias=alias: offsets(cluster, f"{alias}.heartbeats")[1],
             lambda end: end > 0,
-            within=30,
         )
         with MirrorClient({"bootstrap.servers": cluster.bootstrap_servers}) as client:
             assert alias in client.upstream_clusters()
@@ -132,7 +130,6 @@ def test_from_latest_only_what_comes_after_the_start_is_copied(pair: Pair) -> No
         eventually(
             lambda: [r for r in mirror.progress.receipts() if r.topic == topic],
             lambda receipts: len(receipts) == PARTITIONS,
-            within=60,
         )
         pair.produce(topic, first=50)
         pair.wait_for_copies(pair.remote(topic), 10)

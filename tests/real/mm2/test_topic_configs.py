@@ -7,14 +7,13 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 from heliograph.embedded import Cluster
 from support.clusters.writing import admin, set_topic_config
 from support.flows.pair import Pair, topic_config
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 
 def wait_for_config(cluster: Cluster, topic: str, wanted: dict[str, str]) -> None:
     eventually(
         lambda: {key: topic_config(cluster, topic)[key] for key in wanted},
         lambda found: found == wanted,
-        within=30,
     )
 
 
@@ -66,4 +65,4 @@ def _delete_topic_config(cluster: Cluster, topic: str, key: str) -> None:
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
     client = admin(cluster)
     for done in client.incremental_alter_configs([resource]).values():
-        done.result(30)
+        done.result(PATIENCE_SECONDS)

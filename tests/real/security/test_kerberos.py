@@ -20,7 +20,7 @@ from support.clusters.kdc import REALM, Kdc
 from support.clusters.reading import assert_mirrored
 from support.clusters.writing import create_topics, numbered, write
 from support.flows.mirroring import load_properties, mirror_once
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 pytest.importorskip("gssapi", reason="python-gssapi is not installed; make kerberos")
 if not Kdc.is_here():
@@ -91,7 +91,7 @@ def with_keytab(path: Path | str, principal: str = _MIRROR) -> dict[str, str]:
 def opened(realm: Realm, settings: Mapping[str, str]) -> ClusterClient:
     properties = {"bootstrap.servers": realm.broker.bootstrap("SASL"), **settings}
     config = mirror_client_config(properties, subject="kerberos")
-    return ClusterClient(config.admin, client_id="test", timeout=10.0)
+    return ClusterClient(config.admin, client_id="test", timeout=PATIENCE_SECONDS)
 
 
 def test_a_keytab_opens_and_opens_again_when_a_session_ends(realm: Realm) -> None:
@@ -145,7 +145,6 @@ def test_what_is_missing_is_said(realm: Realm, settings: dict[str, str], sentenc
     assert sentence in str(caught.value)
 
 
-@pytest.mark.timeout(120)
 def test_tasks_log_in_with_the_keytab_that_they_are_sent(realm: Realm, tmp_path: Path) -> None:
     broker = realm.broker
     create_topics(broker, {"tickets": 1})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -24,9 +23,10 @@ from support.clusters.guarded import SHARED, cluster_properties, password
 from support.clusters.reading import offsets, read_all
 from support.clusters.writing import admin, create_topics, numbered, topic_config, write
 from support.flows.mirroring import Running, load_properties, running
-from support.waiting import eventually
+from support.repository import ROOT
+from support.waiting import PATIENCE_SECONDS, eventually
 
-PAGE = (Path(__file__).parents[3] / "docs" / "security.md").read_text()
+PAGE = (ROOT / "docs" / "security.md").read_text()
 _KINDS = {
     "Topic": ResourceType.TOPIC,
     "Group": ResourceType.GROUP,
@@ -79,7 +79,7 @@ def without(given: Sequence[Grant], *operations: str) -> list[Grant]:
 def allow(at: Cluster, bindings: Sequence[AclBinding]) -> None:
     client = admin(at)
     for done in client.create_acls(list(bindings)).values():
-        done.result(30)
+        done.result(PATIENCE_SECONDS)
 
 
 class LimitedFlow:
@@ -159,13 +159,12 @@ def mirror(
         yield mirror
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("name", FLOWS)
 def test_the_rights_that_are_listed_are_enough(
     guarded: Cluster, mirror: Running, name: str
 ) -> None:
     flow = FLOWS[name]
-    mirror.wait_for_records(30, within=90)
+    mirror.wait_for_records(30)
     eventually(lambda: committed(guarded, flow.group, flow.remote), lambda found: found == [5])
 
     assert [record.value for record in read_all(guarded, flow.remote)[0]] == [
@@ -187,4 +186,4 @@ def readers(at: Cluster, topic: str) -> set[str]:
         *(AclOperation.READ, AclPermissionType.ALLOW),
     )
     client = admin(at)
-    return {acl.principal for acl in client.describe_acls(wanted).result(30)}
+    return {acl.principal for acl in client.describe_acls(wanted).result(PATIENCE_SECONDS)}

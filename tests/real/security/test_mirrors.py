@@ -180,12 +180,11 @@ def records_of(guarded: Cluster, remote: str) -> int:
     return sum(map(len, read_all(guarded, remote).values()))
 
 
-@pytest.mark.timeout(180)
 def test_every_way_in_on_both_sides_of_a_flow(
     guarded: Cluster, files: Files, everyone: Everyone
 ) -> None:
     ways = [*logins(files), "short-token", "token-file"]
-    everyone.mirror.wait_for_records(RECORDS * len(ways), within=120)
+    everyone.mirror.wait_for_records(RECORDS * len(ways))
 
     remote = {f"of-{way}": f"s-{way}.of-{way}" for way in ways}
     assert assert_mirrored(guarded, guarded, remote) == RECORDS * len(ways)
@@ -253,7 +252,6 @@ def test_a_file_that_comes_late_is_found_by_everybody(
     eventually(
         lambda: everyone.mirror.receipt("of-late"),
         lambda found: found is not None and found.position == RECORDS,
-        within=60,
     )
     assert assert_mirrored(guarded, guarded, remote) == RECORDS
 
@@ -274,11 +272,13 @@ def test_sessions_end_and_flows_do_not(guarded: Cluster, everyone: Everyone) -> 
     for way in ways:
         eventually(lambda way=way: records_of(guarded, f"s-{way}.of-{way}"), lambda n: n >= number)  # type: ignore[misc]
         assert_mirrored(guarded, guarded, {f"of-{way}": f"s-{way}.of-{way}"})
-        assert not [each for each in everyone.mirror.problems() if f"s-{way}->" in each]
+        eventually(
+            lambda way=way: [p for p in everyone.mirror.problems() if f"s-{way}->" in p],  # type: ignore[misc]
+            lambda found: not found,
+        )
     assert everyone.mirror.progress.restarts == restarts
 
 
-@pytest.mark.timeout(120)
 def test_a_token_that_expired_is_missed_until_there_is_a_new_one(
     guarded: Cluster, everyone: Everyone
 ) -> None:
@@ -286,14 +286,13 @@ def test_a_token_that_expired_is_missed_until_there_is_a_new_one(
     problems = eventually(
         everyone.mirror.problems,
         lambda found: any("t-token-file.sasl.oauthbearer" in each for each in found),
-        within=60,
     )
     before = records_of(guarded, "of-token-file")
     Writer(guarded, "of-token-file").batch(numbered(range(RECORDS)))
     token_file(everyone.token.path, 3600)
 
     remote = "s-token-file.of-token-file"
-    eventually(lambda: records_of(guarded, remote), lambda n: n == before + RECORDS, within=60)
+    eventually(lambda: records_of(guarded, remote), lambda n: n == before + RECORDS)
     assert_mirrored(guarded, guarded, {"of-token-file": remote})
     expired = f"{everyone.token.path}: the token in it has expired; trying again"
     assert any(each.endswith(expired) for each in problems)

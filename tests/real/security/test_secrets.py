@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import javaproperties
-import pytest
 
 from heliograph.embedded import Cluster
 from support.clusters.guarded import (
@@ -24,51 +22,10 @@ from support.clusters.guarded import (
 )
 from support.clusters.reading import assert_mirrored
 from support.clusters.writing import create_topics, numbered, write
+from support.flows.watching import Watch
+from support.waiting import PATIENCE_SECONDS
 
 
-class Watch(threading.Thread):
-    """The arguments and environments of a process and of all that it starts."""
-
-    def __init__(self, pid: int) -> None:
-        super().__init__(daemon=True)
-        self.seen: dict[str, str] = {}
-        self._pid = pid
-        self._over = threading.Event()
-
-    def run(self) -> None:
-        while not self._over.wait(0.5):
-            for pid in _descendants(self._pid):
-                for what in ("cmdline", "environ"):
-                    if text := _read(Path("/proc", str(pid), what)):
-                        self.seen[f"{what} of {pid}"] = text
-
-    def stop(self) -> dict[str, str]:
-        self._over.set()
-        self.join()
-        return self.seen
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace")
-    except OSError:
-        return ""  # gone
-
-
-def _descendants(root: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        fields = _read(stat).rpartition(")")[2].split()
-        if fields:
-            children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
-    found, waiting = [], [root]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += children.get(found[-1], [])
-    return found
-
-
-@pytest.mark.timeout(180)
 def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path) -> None:
     create_topics(guarded, {"of-secrets": 1})
     write(guarded, "of-secrets", numbered(range(10)))
@@ -105,7 +62,7 @@ def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path)
         )
         watch = Watch(process.pid)
         watch.start()
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
         shown |= {f"{name}: {what}": text for what, text in watch.stop().items()}
         shown |= {f"{name}: stdout": out, f"{name}: stderr": err}
         assert "Traceback" not in err, err

@@ -17,6 +17,7 @@ from heliograph.embedded import Cluster
 from heliograph.sync.acls import ALL_ACLS, AclChanges, sync_acls
 from support.clusters.writing import admin
 from support.flows.sides import Sides, open_sides
+from support.waiting import PATIENCE_SECONDS
 
 AUTHORIZER = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -46,7 +47,7 @@ def create_acls(
         for topic, principal, operation, permission in entries
     ]
     for done in client.create_acls(bindings).values():
-        done.result(30)
+        done.result(PATIENCE_SECONDS)
 
 
 def acls_of(cluster: Cluster, topic: str) -> set[Entry]:
@@ -55,7 +56,7 @@ def acls_of(cluster: Cluster, topic: str) -> set[Entry]:
         *(AclOperation.ANY, AclPermissionType.ANY),
     )
     client = admin(cluster)
-    found = client.describe_acls(wanted).result(30)
+    found = client.describe_acls(wanted).result(PATIENCE_SECONDS)
     return {(acl.name, acl.principal, acl.operation, acl.permission_type) for acl in found}
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.plan.configs import ConfigChange
 from heliograph.sync.configs import ConfigChanges, sync_configs
 from heliograph.sync.topics import sync_topics
+from heliograph.wire.topic_configs import ConfigChange
 from support.clusters.writing import (
     set_topic_config,
     topic_config,

@@ -12,6 +12,7 @@ from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
 from support.clusters.writing import admin, create_topics
 from support.flows.handmade import HandMade
+from support.waiting import PATIENCE_SECONDS
 
 OPTION = "some.topic.replication.factor"
 
@@ -28,7 +29,7 @@ def ensure(made: HandMade, wanted: InternalTopic) -> str | None:
 def setting(made: HandMade, name: str, key: str) -> str:
     resource = ConfigResource(ResourceType.TOPIC, name)
     client = admin(made.flow.target)
-    return str(client.describe_configs([resource])[resource].result(30)[key].value)
+    return str(client.describe_configs([resource])[resource].result(PATIENCE_SECONDS)[key].value)
 
 
 def test_a_missing_topic_is_made_compacted(made: HandMade) -> None:

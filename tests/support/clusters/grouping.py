@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.embedded import Cluster
 from heliograph.model import ClusterConfig
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
+
+#: Of a coordinator.
+_TAKING_OFFICE = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
 
 Offsets = Mapping[tuple[str, int], int]
 
@@ -32,8 +39,20 @@ def commit(cluster: Cluster, group: str, offsets: Offsets) -> None:
     """As a consumer that assigns partitions to itself: the group never has a member."""
     consumer = _consumer(cluster, group)
     wanted = [TopicPartition(t, p, at) for (t, p), at in offsets.items()]
-    for partition in consumer.commit(offsets=wanted, asynchronous=False):
-        assert partition.error is None, partition
+
+    def attempt() -> str | None:
+        """The first commit of all finds a coordinator that is just taking office."""
+        try:
+            partitions = consumer.commit(offsets=wanted, asynchronous=False)
+        except KafkaException as e:
+            if e.args[0].code() not in _TAKING_OFFICE:
+                raise
+            return str(e)
+        for partition in partitions:
+            assert partition.error is None, partition
+        return None
+
+    eventually(attempt, lambda problem: problem is None)
     consumer.close()
 
 
@@ -41,7 +60,7 @@ def committed(cluster: Cluster, group: str, topic: str, *partitions: int) -> lis
     """What the group has committed; a negative number where it has nothing."""
     consumer = _consumer(cluster, group)
     wanted = [TopicPartition(topic, number) for number in partitions or (0,)]
-    found = [p.offset for p in consumer.committed(wanted, timeout=30)]
+    found = [p.offset for p in consumer.committed(wanted, timeout=PATIENCE_SECONDS)]
     consumer.close()
     return found
 

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 
 from heliograph.embedded import Cluster, Listener, SecurityProtocol, Tls
 from support.brokers.certificates import Authority, Identity, keytool
+from support.waiting import PATIENCE_SECONDS
 
 PASSWORD = "alice's/secret"
 #: Of flows with few rights, on either side.
@@ -214,9 +215,10 @@ SHARED = {
     "sync.topic.acls.enabled": "false",
     "emit.heartbeats.enabled": "false",
     "heartbeats.replication.enabled": "false",
-    "once.timeout.seconds": "30",
+    "once.timeout.seconds": str(int(PATIENCE_SECONDS)),
     "offset.storage.partitions": "1",
     "status.storage.partitions": "1",
+    "same.cluster.id.policy": "accept",  # all aliases are the one guarded cluster
     **{
         f"{name}.replication.factor": "1"
         for name in (

@@ -8,7 +8,7 @@ import socket
 import subprocess
 from pathlib import Path
 
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 REALM = "HELIO.TEST"
 
@@ -51,7 +51,7 @@ class Kdc:
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(10)
+            self._process.wait(PATIENCE_SECONDS)
 
     def keytab(self, principal: str) -> Path:
         """A new principal's."""

@@ -12,8 +12,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from heliograph.embedded import Cluster
 from support.clusters.writing import admin
+from support.waiting import PATIENCE_SECONDS
 
-_SECONDS = 60.0
 _SHOWN = 5
 _NO_LEADER_YET = {KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION}
 
@@ -59,11 +59,11 @@ def read_topics(
         waiting = {(topic, number) for topic in topics for number in _partitions(consumer, topic)}
         found: Partitions = {key: [] for key in sorted(waiting)}
         consumer.assign([TopicPartition(*key, OFFSET_BEGINNING) for key in waiting])
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while waiting:
             _take(consumer, found, waiting)
             assert time.monotonic() < deadline, (
-                f"{cluster.name}: not read to the end within {_SECONDS:g} s: {sorted(waiting)[:5]}; "
+                f"{cluster.name}: not read to the end within {PATIENCE_SECONDS:g} s: {sorted(waiting)[:5]}; "
                 f"records so far: {sum(map(len, found.values()))}"
             )
         return found
@@ -83,11 +83,11 @@ def offsets(cluster: Cluster, topic: str, partition: int = 0) -> tuple[int, int]
     """Log start and high watermark. A topic's leader may still be taking office."""
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "reader"})
     try:
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
                 wanted = TopicPartition(topic, partition)
-                low, high = consumer.get_watermark_offsets(wanted, timeout=30)
+                low, high = consumer.get_watermark_offsets(wanted, timeout=PATIENCE_SECONDS)
                 return int(low), int(high)
             except KafkaException as e:
                 if e.args[0].code() not in _NO_LEADER_YET or time.monotonic() > deadline:
@@ -100,13 +100,13 @@ def offsets(cluster: Cluster, topic: str, partition: int = 0) -> tuple[int, int]
 def ends(cluster: Cluster, topic: str) -> dict[int, int]:
     """The high watermark of each partition that has a leader just now."""
     client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
-    numbers = client.list_topics(topic, timeout=30).topics[topic].partitions
+    numbers = client.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
     wanted = {TopicPartition(topic, number): OffsetSpec.latest() for number in numbers}
     asked = client.list_offsets(wanted) if wanted else {}
     found = {}
     for partition, answer in asked.items():
         try:
-            found[partition.partition] = int(answer.result(30).offset)
+            found[partition.partition] = int(answer.result(PATIENCE_SECONDS).offset)
         except KafkaException as e:
             if e.args[0].code() not in _NO_LEADER_YET:
                 raise
@@ -115,7 +115,7 @@ def ends(cluster: Cluster, topic: str) -> dict[int, int]:
 
 def topics_of(cluster: Cluster) -> set[str]:
     """The names of all topics."""
-    return set(admin(cluster).list_topics(timeout=30).topics)
+    return set(admin(cluster).list_topics(timeout=PATIENCE_SECONDS).topics)
 
 
 def assert_mirrored(
@@ -165,7 +165,7 @@ def _compare(
 
 
 def _partitions(consumer: Consumer, topic: str) -> Iterable[int]:
-    metadata = consumer.list_topics(topic, timeout=30).topics[topic]
+    metadata = consumer.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic]
     assert metadata.error is None, f"{topic}: {metadata.error}"
     return sorted(metadata.partitions)
 

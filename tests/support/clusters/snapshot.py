@@ -18,8 +18,8 @@ from confluent_kafka.admin import (
 
 from heliograph.embedded import Cluster
 from support.clusters.writing import admin
+from support.waiting import PATIENCE_SECONDS
 
-_SECONDS = 30
 _SET_ON_THE_TOPIC = 1
 
 
@@ -28,7 +28,7 @@ def snapshot(cluster: Cluster) -> dict[str, Any]:
     client = admin(cluster)
     topics = {
         name: len(topic.partitions)
-        for name, topic in client.list_topics(timeout=_SECONDS).topics.items()
+        for name, topic in client.list_topics(timeout=PATIENCE_SECONDS).topics.items()
     }
     return {
         "topics": topics,
@@ -44,7 +44,7 @@ def _configs(client: AdminClient, topics: list[str]) -> dict[str, dict[str, str]
     return {
         resource.name: {
             name: entry.value
-            for name, entry in answer.result(_SECONDS).items()
+            for name, entry in answer.result(PATIENCE_SECONDS).items()
             if entry.source == _SET_ON_THE_TOPIC
         }
         for resource, answer in asked.items()
@@ -59,7 +59,7 @@ def _ends(client: AdminClient, topics: dict[str, int]) -> dict[tuple[str, int], 
         if name != "__consumer_offsets"  # brokers write there on their own
     }
     return {
-        (partition.topic, partition.partition): answer.result(_SECONDS).offset
+        (partition.topic, partition.partition): answer.result(PATIENCE_SECONDS).offset
         for partition, answer in client.list_offsets(wanted).items()
     }
 
@@ -70,16 +70,16 @@ def _acls(client: AdminClient) -> set[str]:
         *(AclOperation.ANY, AclPermissionType.ANY),
     )
     try:
-        return {str(acl) for acl in client.describe_acls(everything).result(_SECONDS)}
+        return {str(acl) for acl in client.describe_acls(everything).result(PATIENCE_SECONDS)}
     except KafkaException:  # no authorizer, no ACLs
         return set()
 
 
 def _groups(client: AdminClient) -> dict[str, dict[tuple[str, int], int]]:
-    listed = client.list_consumer_groups().result(_SECONDS).valid
+    listed = client.list_consumer_groups().result(PATIENCE_SECONDS).valid
     found = {}
     for group in (each.group_id for each in listed):
         asked = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-        offsets = asked[group].result(_SECONDS).topic_partitions
+        offsets = asked[group].result(PATIENCE_SECONDS).topic_partitions
         found[group] = {(p.topic, p.partition): p.offset for p in offsets}
     return found

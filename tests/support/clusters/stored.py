@@ -6,6 +6,7 @@ from confluent_kafka import Producer
 
 from support.clusters.reading import read_all
 from support.flows.mirroring import Flow
+from support.waiting import PATIENCE_SECONDS
 
 
 def stored(flow: Flow) -> dict[bytes | None, bytes | None]:
@@ -20,7 +21,7 @@ def store(flow: Flow, key: bytes, value: bytes | None) -> None:
         {"bootstrap.servers": flow.target.bootstrap_servers, "partitioner": "murmur2_random"}
     )
     producer.produce(flow.offsets_topic, key=key, value=value)
-    assert producer.flush(30) == 0
+    assert producer.flush(PATIENCE_SECONDS) == 0
 
 
 def key_of(flow: Flow, topic: str, partition: int = 0) -> bytes:

@@ -1,7 +1,7 @@
 """Topics and records on real clusters, written with confluent-kafka: batches, codecs, transactions.
 
-A controller answers before brokers have heard of what it did. Of a topic that is made here, one has; of
-settings, `wait_for_config` makes sure.
+A controller answers before the brokers have applied its change. The functions that create topics return when
+a broker has; for settings call `wait_for_config`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -24,9 +24,8 @@ from confluent_kafka.admin import (
 )
 
 from heliograph.embedded import Cluster
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
-_SECONDS = 30
 #: Of a topic whose log is compacted soon and often.
 COMPACTED = {
     "cleanup.policy": "compact",
@@ -87,7 +86,7 @@ def _producer_settings(cluster: Cluster, codec: str) -> dict[str, object]:
 
 def _finish(cluster: Cluster, action: Callable[[AdminClient], Mapping[Any, Future[Any]]]) -> None:
     for done in action(admin(cluster)).values():
-        done.result(_SECONDS)
+        done.result(PATIENCE_SECONDS)
 
 
 def create_topics(
@@ -103,21 +102,37 @@ def create_topics(
         )
         for topic, count in partitions.items()
     ]
-    _finish(cluster, lambda client: client.create_topics(new, operation_timeout=_SECONDS))
+    _create(cluster, new)
+
+
+def create_placed(cluster: Cluster, topic: str, replicas: Sequence[Sequence[int]]) -> None:
+    """With the brokers that hold each partition; the first of them is its preferred leader."""
+    placed = [list(each) for each in replicas]
+    _create(cluster, [NewTopic(topic, num_partitions=len(placed), replica_assignment=placed)])
+
+
+def _create(cluster: Cluster, new: Sequence[NewTopic]) -> None:
+    _finish(
+        cluster, lambda client: client.create_topics(list(new), operation_timeout=PATIENCE_SECONDS)
+    )
     eventually(
-        lambda: admin(cluster).list_topics(timeout=_SECONDS).topics.keys(),
-        lambda known: partitions.keys() <= known,
+        lambda: admin(cluster).list_topics(timeout=PATIENCE_SECONDS).topics.keys(),
+        lambda known: {each.topic for each in new} <= known,
     )
 
 
 def add_partitions(cluster: Cluster, topic: str, total: int) -> None:
     new = [NewPartitions(topic, total)]
-    _finish(cluster, lambda client: client.create_partitions(new, operation_timeout=_SECONDS))
+    _finish(
+        cluster, lambda client: client.create_partitions(new, operation_timeout=PATIENCE_SECONDS)
+    )
     forget_producers(cluster)
 
 
 def delete_topic(cluster: Cluster, topic: str) -> None:
-    _finish(cluster, lambda client: client.delete_topics([topic], operation_timeout=_SECONDS))
+    _finish(
+        cluster, lambda client: client.delete_topics([topic], operation_timeout=PATIENCE_SECONDS)
+    )
 
 
 def set_topic_config(cluster: Cluster, topic: str, key: str, value: str) -> None:
@@ -130,7 +145,7 @@ def unset_topic_config(cluster: Cluster, topic: str, key: str) -> None:
 
 
 def wait_for_config(cluster: Cluster, topic: str, settings: Mapping[str, str | None]) -> None:
-    """Until a broker, too, finds these set on the topic itself; None: not set there."""
+    """Wait until a broker reports these settings on the topic itself; None: not set there."""
     eventually(
         lambda: topic_config(cluster, topic),
         lambda found: all(found.get(name) == value for name, value in settings.items()),
@@ -145,9 +160,30 @@ def _alter(cluster: Cluster, topic: str, entry: ConfigEntry) -> None:
 def topic_config(cluster: Cluster, topic: str) -> dict[str, str]:
     """The settings that are set on the topic itself."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    described = admin(cluster).describe_configs([resource])[resource].result(_SECONDS)
+    described = admin(cluster).describe_configs([resource])[resource].result(PATIENCE_SECONDS)
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     return {name: entry.value for name, entry in described.items() if entry.source == own}
+
+
+def stop_compaction(cluster: Cluster, topic: str, *, partition: int = 0) -> None:
+    """Return when no more records of the log are compacted away.
+
+    A broker reports the new cleanup.policy from its metadata before its logs have it (BrokerMetadataPublisher
+    in Kafka). A log whose policy is still `compact` answers DeleteRecords with POLICY_VIOLATION; one that
+    accepts has aborted a cleaning under way, too (LogManager.updateTopicConfig).
+    """
+    set_topic_config(cluster, topic, "cleanup.policy", "delete")
+
+    def accepts() -> bool:
+        try:
+            delete_records(cluster, topic, before=0, partition=partition)  # deletes nothing
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.POLICY_VIOLATION:
+                raise
+            return False
+        return True
+
+    eventually(accepts, bool)
 
 
 def delete_records(cluster: Cluster, topic: str, before: int, *, partition: int = 0) -> None:
@@ -168,7 +204,7 @@ class Writer:
         else:
             own = {"transactional.id": transactional}
             self._producer = Producer(_producer_settings(cluster, codec) | own)
-            self._producer.init_transactions(_SECONDS)
+            self._producer.init_transactions(PATIENCE_SECONDS)
 
     def batch(self, records: Iterable[New]) -> None:
         self.queue(self.topic, records)
@@ -187,17 +223,17 @@ class Writer:
             )
 
     def flush(self) -> None:
-        left = self._producer.flush(_SECONDS)
-        assert left == 0, f"{left} records could not be written in {_SECONDS} s"
+        left = self._producer.flush(PATIENCE_SECONDS)
+        assert left == 0, f"{left} records could not be written"
 
     def begin(self) -> None:
         self._producer.begin_transaction()
 
     def commit(self) -> None:
-        self._producer.commit_transaction(_SECONDS)
+        self._producer.commit_transaction(PATIENCE_SECONDS)
 
     def abort(self) -> None:
-        self._producer.abort_transaction(_SECONDS)
+        self._producer.abort_transaction(PATIENCE_SECONDS)
 
 
 def _must_arrive(error: object, _message: object) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.offset_sync import OffsetSync
-from heliograph.model import SyncsLocation
+from heliograph.mm2.offset_sync import OffsetSync, origin_headers
+from heliograph.model import SyncsLocation, TopicIdPair
 from heliograph.records.decode import Record
 from heliograph.sync.checkpoints import CheckpointSync
-from support.clusters.writing import create_topics, numbered, write
+from support.clusters.writing import create_topics, delete_topic, numbered, write
 from support.flows.mirroring import Flow
+from support.waiting import eventually
 
 
 class HandMade:
@@ -32,6 +33,24 @@ class HandMade:
     def checkpoint_sync(self, **settings: str) -> CheckpointSync:
         return CheckpointSync(self.config(**settings), self.source_client, self.target_client)
 
+    def origin(self) -> TopicIdPair:
+        """The topics of just now."""
+        return TopicIdPair(
+            self.source_client.refresh([self.topic]).topic_id(self.topic),
+            self.target_client.refresh([self.remote]).topic_id(self.remote),
+        )
+
+    def recreate_remote(self) -> None:
+        self.delete_remote()
+        create_topics(self.flow.target, {self.remote: 2})
+
+    def delete_remote(self) -> None:
+        delete_topic(self.flow.target, self.remote)
+        eventually(
+            lambda: self.remote in self.target_client.refresh([self.remote]).partitions,
+            lambda there: not there,
+        )
+
     def group(self, name: str = "billing") -> str:
         return f"{self.alias}-{name}"
 
@@ -41,8 +60,17 @@ class HandMade:
     def copy(self, number: int, *, partition: int = 0) -> None:
         write(self.flow.target, self.remote, numbered(range(number), partition=partition))
 
-    def sync(self, upstream: int, downstream: int, *, partition: int = 0, **settings: str) -> None:
-        """An offset sync as tasks write it, to the topic that the configuration says."""
+    def sync(
+        self,
+        upstream: int,
+        downstream: int,
+        *,
+        partition: int = 0,
+        origin: TopicIdPair | None = None,
+        **settings: str,
+    ) -> None:
+        """An offset sync as tasks write it, to the topic that the configuration says; without an `origin`, as
+        MirrorMaker 2 does."""
         syncs = self.config(**settings).offset_syncs
         assert syncs is not None
         on_source = syncs.location is SyncsLocation.SOURCE
@@ -54,5 +82,6 @@ class HandMade:
                 configs={"cleanup.policy": "compact"},
             )
         sync = OffsetSync(self.topic, partition, upstream, downstream)
-        record = Record(timestamp=1, key=sync.key(), value=sync.value())
+        headers = origin_headers(origin or TopicIdPair())
+        record = Record(timestamp=1, key=sync.key(), value=sync.value(), headers=headers)
         RecordWriter(cluster, syncs.topic.name).write({0: [record]})

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.copy.loop import Link
+from heliograph.copy.loop import CopyLoop
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, Receipt, TopicPartition
 from support.clusters.reading import topics_of
 from support.clusters.writing import create_topics
 from support.flows.mirroring import TARGET, Flow
+from support.waiting import PATIENCE_SECONDS
 
 
 class Linked:
-    def __init__(self, link: Link, stop: threading.Event) -> None:
+    def __init__(self, link: CopyLoop, stop: threading.Event) -> None:
         self.link = link
         self._stop = stop
         self._failure: BaseException | None = None
@@ -32,10 +33,17 @@ class Linked:
     def receipts(self) -> dict[TopicPartition, Receipt]:
         return {TopicPartition(r.topic, r.partition): r for r in self.link.receipts()}
 
+    def await_failure(self) -> BaseException | None:
+        """What it ended with, by itself; `stop` does not raise it any more."""
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "the link did not end within 30 s"
+        failure, self._failure = self._failure, None
+        return failure
+
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(30)
-        assert not self._thread.is_alive(), "the link did not stop within 30 s"
+        self._thread.join(PATIENCE_SECONDS)
+        assert not self._thread.is_alive(), "the link did not stop"
         if self._failure is not None:
             raise self._failure
 
@@ -47,6 +55,7 @@ def linked(
     extra: Mapping[str, str] | None = None,
     *,
     missing: Container[str] = (),
+    lapsed: Callable[[], bool] = lambda: False,
     **settings: str,
 ) -> Iterator[Linked]:
     """Copies topics with their numbers of partitions from the log start on; remote topics that are not
@@ -76,7 +85,16 @@ def linked(
         for alias in (flow.alias, TARGET, TARGET)
     )
     link = Linked(
-        Link(config, leases, source=source, target=target, looker=looker, stopped=stop.is_set), stop
+        CopyLoop(
+            config,
+            leases,
+            source=source,
+            target=target,
+            looker=looker,
+            stopped=stop.is_set,
+            lapsed=lapsed,
+        ),
+        stop,
     )
     try:
         yield link

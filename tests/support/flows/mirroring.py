@@ -20,7 +20,7 @@ from heliograph.runtime.progress import Progress
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import assert_mirrored
 from support.clusters.writing import create_topics
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 TARGET = "b"
 _numbers = count(1)
@@ -71,8 +71,8 @@ class Running:
 
     def stop(self) -> Outcome:
         self._stop.set()
-        self._thread.join(60)
-        assert not self._thread.is_alive(), "the mirror did not stop within 60 s"
+        self._thread.join(PATIENCE_SECONDS)
+        assert not self._thread.is_alive(), "the mirror did not stop"
         if self.failure is not None:
             raise self.failure
         assert self.outcome is not None
@@ -88,12 +88,11 @@ class Running:
         """What the mirror shows as wrong just now."""
         return self.mirror.problems.sentences()
 
-    def wait_for_records(self, records: int, *, within: float = 30.0) -> None:
+    def wait_for_records(self, records: int) -> None:
         """Until the mirror says that it has copied so many in all."""
         eventually(
             lambda: (self.progress.records, self.failure, self.progress.receipts()[:20]),
             lambda state: state[0] >= records or state[1] is not None,
-            within=within,
         )
 
 
@@ -156,7 +155,7 @@ class Flow:
             "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
             "emit.heartbeats.enabled": "false",  # on the shared source every other flow would mirror them
             **{f"{name}.replication.factor": "1" for name in _ONE_BROKER},
-            "once.timeout.seconds": "30",
+            "once.timeout.seconds": str(int(PATIENCE_SECONDS)),
             **written,
         }
 

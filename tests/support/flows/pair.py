@@ -22,7 +22,7 @@ from heliograph.spark.session import LocalSpark
 from support.clusters.reading import ends, offsets, read_all, topics_of
 from support.clusters.writing import admin, create_topics, numbered, write
 from support.flows.mirroring import Running, load_properties, running
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 PARTITIONS = 10
 RECORDS_PER_PARTITION = 10
@@ -132,7 +132,6 @@ class Pair:
         eventually(
             lambda: ends(where, topic),
             lambda found: bool(found) and all(end >= per_partition for end in found.values()),
-            within=60,
         )
 
     def wait_for_copies_of(self, topic: str, wanted: Mapping[int, int]) -> None:
@@ -141,7 +140,6 @@ class Pair:
         eventually(
             lambda: {p: end for p, end in ends(self.backup, remote).items() if p in wanted},
             lambda found: found == dict(wanted),
-            within=60,
         )
 
     def wait_until_read(self, topic: str) -> None:
@@ -162,14 +160,14 @@ class Pair:
                 if r.key and r.value and mark in r.key.decode()
             }
 
-        eventually(stored, lambda found: found == wanted, within=60)
+        eventually(stored, lambda found: found == wanted)
 
     def end(self, topic: str, partition: int) -> int:
         return offsets(self.primary, topic, partition)[1]
 
     def wait_for_topic(self, topic: str, *, on: Cluster | None = None) -> None:
         where = on or self.backup
-        eventually(lambda: topics_of(where), lambda found: topic in found, within=60)
+        eventually(lambda: topics_of(where), lambda found: topic in found)
 
     # ── groups and checkpoints ───────────────────────────────────────────────────────────────
 
@@ -205,7 +203,7 @@ class Pair:
                 if (c.group, c.topic) == (group, topic) and c.downstream > above
             }
 
-        return eventually(newest, lambda found: len(found) == partitions, within=60)
+        return eventually(newest, lambda found: len(found) == partitions)
 
     def wait_for_group(
         self, cluster: Cluster, group: str, topic: str, wanted: Mapping[int, int]
@@ -213,7 +211,6 @@ class Pair:
         eventually(
             lambda: {p: o for p, o in committed(cluster, group, topic).items() if p in wanted},
             lambda found: found == dict(wanted),
-            within=60,
         )
 
 
@@ -221,7 +218,7 @@ def committed(cluster: Cluster, group: str, topic: str) -> dict[int, int]:
     """What a group has committed for a topic, by partition."""
     request = [ConsumerGroupTopicPartitions(group)]
     client = admin(cluster)
-    answer = client.list_consumer_group_offsets(request)[group].result(30)
+    answer = client.list_consumer_group_offsets(request)[group].result(PATIENCE_SECONDS)
     return {
         each.partition: each.offset
         for each in answer.topic_partitions
@@ -236,7 +233,7 @@ def commit(cluster: Cluster, group: str, topic: str, wanted: Mapping[int, int]) 
     def attempt() -> list[KafkaError]:
         partitions = [TopicPartition(topic, number, offset) for number, offset in wanted.items()]
         request = [ConsumerGroupTopicPartitions(group, partitions)]
-        answer = client.alter_consumer_group_offsets(request)[group].result(30)
+        answer = client.alter_consumer_group_offsets(request)[group].result(PATIENCE_SECONDS)
         return [partition.error for partition in answer.topic_partitions if partition.error]
 
     # The first commit of all finds a coordinator that is just taking office.
@@ -256,7 +253,7 @@ def consume(cluster: Cluster, group: str, topic: str, count: int) -> list[tuple[
                 found.append((message.partition(), message.offset()))
             return found
 
-        eventually(read, lambda seen: len(seen) >= count, within=60)
+        eventually(read, lambda seen: len(seen) >= count)
         consumer.commit(asynchronous=False)
         return found
     finally:
@@ -277,7 +274,7 @@ def member(cluster: Cluster, group: str) -> Consumer:
 def topic_config(cluster: Cluster, topic: str) -> dict[str, str]:
     client = admin(cluster)
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    entries = client.describe_configs([resource])[resource].result(30)
+    entries = client.describe_configs([resource])[resource].result(PATIENCE_SECONDS)
     return {name: entry.value for name, entry in entries.items()}
 
 

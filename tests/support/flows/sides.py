@@ -13,6 +13,7 @@ from heliograph.embedded import Cluster
 from heliograph.model import ClusterConfig
 from support.clusters.writing import admin, create_topics
 from support.flows.mirroring import load_properties, new_alias
+from support.waiting import PATIENCE_SECONDS
 
 
 @dataclass
@@ -53,7 +54,9 @@ class Sides:
 
     def partitions(self, remote_topic: str) -> int:
         """On the target, as an independent client counts them."""
-        topics = admin(self.target_cluster).list_topics(remote_topic, timeout=30).topics
+        topics = (
+            admin(self.target_cluster).list_topics(remote_topic, timeout=PATIENCE_SECONDS).topics
+        )
         return len(topics[remote_topic].partitions)
 
 

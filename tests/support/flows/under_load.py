@@ -12,7 +12,7 @@ from heliograph.embedded import Cluster
 from support.clusters.reading import offsets, read_all
 from support.clusters.writing import Writer, numbered
 from support.flows.mirroring import Flow
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
 
 @contextmanager
@@ -40,12 +40,12 @@ def writing(cluster: Cluster, topic: str, partitions: int) -> Iterator[threading
         yield stop
     finally:
         stop.set()
-        thread.join(60)
+        thread.join(PATIENCE_SECONDS)
     for failure in failures:
         raise failure
 
 
-def wait_for_same_length(flow: Flow, topic: str, partitions: int, *, within: float = 60) -> None:
+def wait_for_same_length(flow: Flow, topic: str, partitions: int) -> None:
     """Until every partition of the mirror is as long as its source (no compaction, no transaction)."""
     eventually(
         lambda: [
@@ -53,7 +53,6 @@ def wait_for_same_length(flow: Flow, topic: str, partitions: int, *, within: flo
             for p in range(partitions)
         ],
         lambda lengths: all(source == target for source, target in lengths),
-        within=within,
     )
 
 
@@ -68,7 +67,6 @@ def wait_for_all_values(flow: Flow, topic: str, partitions: int) -> None:
     eventually(
         lambda: first_seen(flow.target, flow.remote(topic)),
         lambda found: found == wanted,
-        within=60,
     )
 
 

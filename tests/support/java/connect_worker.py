@@ -14,13 +14,11 @@ from heliograph.embedded.ports import HeldPorts
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import connect_worker_command
 from support.java.mirror_maker import tail
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually
 
-_STOP_SECONDS = 60
 #: Of tests' workers: many a flush of offsets.
 _HUNG_SECONDS = 15
 _HUNG = "Unable to destroy (org.eclipse.jetty.util.component.ContainerLifeCycle)"
-_START_SECONDS = 90
 
 
 class Rest:
@@ -31,7 +29,7 @@ class Rest:
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
         """Status and document; 0 if nobody answers."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
         try:
             text = None if body is None else json.dumps(body)
             connection.request(method, path, text, {"Content-Type": "application/json"})
@@ -45,17 +43,17 @@ class Rest:
         finally:
             connection.close()
 
-    def await_answer(self, *, within: float = _START_SECONDS) -> None:
-        eventually(lambda: self.ask("GET", "/connectors")[0], lambda s: s == 200, within=within)
+    def await_answer(self) -> None:
+        eventually(lambda: self.ask("GET", "/connectors")[0], lambda s: s == 200)
 
-    def await_running(self, name: str, *, tasks: int, within: float = 60) -> None:
+    def await_running(self, name: str, *, tasks: int) -> None:
         def running(answer: tuple[int, Any]) -> bool:
             status, document = answer
             if status != 200 or len(document["tasks"]) != tasks:
                 return False
             return all(s["state"] == "RUNNING" for s in (document["connector"], *document["tasks"]))
 
-        eventually(lambda: self.ask("GET", f"/connectors/{name}/status"), running, within=within)
+        eventually(lambda: self.ask("GET", f"/connectors/{name}/status"), running)
 
 
 def free_port() -> int:
@@ -72,7 +70,7 @@ def _stop(process: subprocess.Popen[bytes], log: Path) -> None:
         process.wait(_HUNG_SECONDS)
     except subprocess.TimeoutExpired:
         if _HUNG not in log.read_text():
-            process.wait(_STOP_SECONDS - _HUNG_SECONDS)
+            process.wait(PATIENCE_SECONDS)
 
 
 @contextmanager

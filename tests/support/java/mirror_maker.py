@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from heliograph.embedded.tools import mirror_maker_command
-
-_STOP_SECONDS = 90
+from support.waiting import PATIENCE_SECONDS
 
 
 @contextmanager
@@ -23,7 +22,7 @@ def java_mirror_maker(properties: Mapping[str, str], folder: Path) -> Iterator[P
     try:
         yield log
         process.terminate()
-        process.wait(_STOP_SECONDS)
+        process.wait(PATIENCE_SECONDS)
     finally:
         process.kill()
         process.wait()

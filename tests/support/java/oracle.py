@@ -9,6 +9,7 @@ from typing import Any
 
 from heliograph.embedded.jars import MIRROR_MAKER, kafka_jars
 from heliograph.machine.java import require_java
+from support.waiting import PATIENCE_SECONDS
 
 SOURCES = Path(__file__).parent / "sources"
 
@@ -52,7 +53,7 @@ class Oracle:
         assert self._process.stdout is not None
         self._process.stdin.close()
         try:
-            self._process.wait(30)
+            self._process.wait(PATIENCE_SECONDS)
         finally:
             self._process.kill()
             self._process.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -9,12 +10,15 @@ from urllib.parse import parse_qs
 
 from heliograph.config.connectors.rest import RestConfig, read_rest_config
 from heliograph.connect.herder import Herder
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.web.api import Api
-from heliograph.web.exchange import Answer, Call
+from heliograph.web.exchange import Refused, RestRequest, RestResponse
+from heliograph.web.gate import Gate
+from heliograph.web.listener.protocol import Peer
 from heliograph.web.listener.server import routes
 from support.rest.memory_herder import MemoryHerder
 
+JSON_BODY = {"content-type": "application/json"}
 HEARTBEAT = {
     "connector.class": "MirrorHeartbeatConnector",
     "source.cluster.alias": "A",
@@ -31,10 +35,9 @@ class Asking:
         named = {name.replace("_", "."): value for name, value in settings.items()}
         self.config: RestConfig = read_rest_config(named, {})
         self.herder = herder or MemoryHerder()
-        levels = Levels(lambda: 0)
-        self.api = Api(
-            routes(self.herder, self.config, levels, levels.set), self.config.users, _no_tls
-        )
+        levels = LoggerLevels(lambda: 0)
+        self.gate = Gate.of(self.config)
+        self.api = Api(routes(self.herder, self.config, levels, levels.set), _no_tls)
 
     def ask(
         self,
@@ -42,17 +45,21 @@ class Asking:
         target: str,
         content: object = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> RestResponse:
         path, _, query = target.partition("?")
-        call = Call(
+        call = RestRequest(
             method=method,
             target=path,
             path={},
             query=parse_qs(query, keep_blank_values=True),
-            headers=dict(headers or {}),
+            headers={**({} if content is None else JSON_BODY), **(headers or {})},
             body=content if isinstance(content, bytes) else _encoded(content),
             base="http://worker:8083",
         )
+        try:
+            asyncio.run(self.gate.admit(method, call.headers, Peer("192.0.2.1")))
+        except Refused as e:
+            return e.answer()
         return self.api.answer(call)
 
     def content(self, method: str, target: str, content: object = None) -> Any:

@@ -87,11 +87,6 @@ class MemoryHerder:
         self._run(name)
         return created, info
 
-    def patch(self, name: str, changes: Mapping[str, str | None]) -> ConnectorInfo:
-        config = {**self.config(name), **changes}
-        given = {key: value for key, value in config.items() if value is not None}
-        return self.put(name, given, initial_state=None, allow_replace=True)[1]
-
     def delete(self, name: str) -> None:
         self._require(name, f"Connector {name} not found")
         for each in (self._configs, self._targets, self._tasks):

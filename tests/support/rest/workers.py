@@ -13,8 +13,9 @@ from heliograph.connect.herder import ConnectorStatus, NotFound
 from heliograph.connect.worker_herder import WorkerHerder, work_group
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
+from support.clusters.reading import offsets, topics_of
 from support.flows.mirroring import TARGET, Flow
-from support.waiting import eventually
+from support.waiting import PATIENCE_SECONDS, eventually, stays
 
 _PACKAGE = "org.apache.kafka.connect.mirror."
 
@@ -71,7 +72,7 @@ class Worker:
             heartbeats=(),
             clusters=(),
             epoch_seconds=self.config.epoch_seconds,
-            once_timeout_seconds=30,
+            once_timeout_seconds=int(PATIENCE_SECONDS),
         )
         self._mirror = Mirror(
             nothing,
@@ -87,7 +88,7 @@ class Worker:
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(60)
+        self._thread.join(PATIENCE_SECONDS)
         assert not self._thread.is_alive()
         self.herder.close()
 
@@ -98,16 +99,14 @@ class Worker:
         config = {**config, "name": name}
         self.herder.put(name, config, initial_state=state, allow_replace=True)
 
-    def await_status(
-        self, name: str, wanted: Callable[[ConnectorStatus], bool], *, within: float = 30
-    ) -> ConnectorStatus:
+    def await_status(self, name: str, wanted: Callable[[ConnectorStatus], bool]) -> ConnectorStatus:
         def status() -> ConnectorStatus | None:
             try:
                 return self.herder.status(name)
             except NotFound:
                 return None
 
-        found = eventually(status, lambda s: s is not None and wanted(s), within=within)
+        found = eventually(status, lambda s: s is not None and wanted(s))
         assert found is not None
         return found
 
@@ -132,3 +131,15 @@ def worker(flow: Flow, url: str = "http://first:8083/", **settings: str) -> Iter
         yield running
     finally:
         running.stop()
+
+
+def await_records(flow: Flow, topic: str, count: int) -> None:
+    eventually(
+        lambda: topic in topics_of(flow.target) and offsets(flow.target, topic)[1],
+        lambda end: end == count,
+    )
+
+
+def assert_no_more(flow: Flow, topic: str, count: int) -> None:
+    """What is paused stays where it is, for as long as anybody could tell."""
+    stays(lambda: offsets(flow.target, topic)[1], lambda end: end <= count, seconds=2)

@@ -111,6 +111,18 @@ def test_a_target_is_met_at_its_bound(rate: float, met: bool) -> None:
     assert verdict.text == "records_per_s >= 4 x mm2"
 
 
+@pytest.mark.parametrize(("stops", "met"), [((1.0, 5.0), True), ((5.1, 1.0), False)])
+def test_a_mirror_that_once_stopped_late_misses_its_target(
+    stops: tuple[float, float], met: bool
+) -> None:
+    row = _row(System.HELIOGRAPH, 1.0)
+    row["rounds"] = [{"stop_s": each} for each in stops]
+
+    [verdict] = verdicts([row])
+
+    assert (verdict.text, verdict.ratio, verdict.met) == ("stop_s <= 5", max(stops), met)
+
+
 def _row(system: System, rate: float) -> Row:
     empty = dict.fromkeys(("cpu_s_per_gb", "first_record_s", "peak_rss_mb", "p99_ms"))
     return {

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from chaos.report import markdown, side_by_side
 from chaos.results import Row
-
-_ROOT = Path(__file__).parents[3]
+from support.repository import ROOT
 
 
 def _row(
@@ -59,6 +57,6 @@ def test_one_system_alone_is_compared_with_nobody() -> None:
 
 
 def test_the_readmes_table_is_that_of_the_results() -> None:
-    rows = json.loads((_ROOT / "chaos/results/latest.json").read_text())["rows"]
+    rows = json.loads((ROOT / "chaos/results/latest.json").read_text())["rows"]
 
-    assert side_by_side(rows) in (_ROOT / "README.md").read_text()
+    assert side_by_side(rows) in (ROOT / "README.md").read_text()

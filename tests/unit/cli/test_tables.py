@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import json
+import logging
 from io import StringIO
 
 from rich.console import Console
 
+from heliograph.cli.escaping import VisibleFormatter
 from heliograph.cli.tables import Table, as_json, by_reason, limited, plain, show
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import PartitionState, TopicPartition
@@ -74,3 +76,36 @@ def test_json_has_the_names_of_fields_and_partitions_as_people_write_them() -> N
         "state": "FAILED",
         "names": ["a", "b"],
     }
+
+
+HOSTILE = "a\x1b[2Jb\x9b1mc\r\nd\u202ee\x7f\x07"
+SHOWN = r"a\x1b[2Jb\x9b1mc\r\nd\u202ee\x7f\x07"
+
+
+def test_control_characters_of_others_are_written_as_escapes() -> None:
+    out = StringIO()
+    table = Table(HOSTILE, ("name",), [(HOSTILE,)])
+    console = Console(file=out, force_terminal=True, width=200, no_color=True)
+
+    show([table], console)
+    plain_text = plain([HOSTILE.replace("\n", ""), table])
+
+    assert out.getvalue().count(SHOWN) == 2
+    assert plain_text.count(SHOWN) == 2
+    assert not any(c in plain_text for c in "\x1b\x9b\r\u202e\x7f\x07")
+
+
+def test_control_characters_in_json_are_escaped_and_mean_the_same() -> None:
+    document = as_json({HOSTILE: ["\U000e0001", "ü → \U0001f4a9"]})
+
+    assert document.replace("\n", "").isprintable()
+    assert "ü → \U0001f4a9" in document
+    assert json.loads(document) == {HOSTILE: ["\U000e0001", "ü → \U0001f4a9"]}
+
+
+def test_a_log_line_with_control_characters_moves_no_cursor() -> None:
+    record = logging.LogRecord("x", logging.INFO, "", 0, "topic %s", (HOSTILE,), None)
+
+    line = VisibleFormatter("%(message)s").format(record)
+
+    assert line == "topic " + SHOWN.replace(r"\n", "\n    ")

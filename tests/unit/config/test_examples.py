@@ -9,8 +9,9 @@ from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.model import IsolationLevel, SyncsLocation, Translation
 from support.configurations.strimzi_files import secret
+from support.repository import ROOT
 
-FOLDER = Path(__file__).parents[3] / "examples"
+FOLDER = ROOT / "examples"
 EXAMPLES = sorted(path for path in FOLDER.glob("*.properties") if path.name != "worker.properties")
 ENVIRONMENT = {"MAIN_BROKERS": "main1:9092", "STANDBY_BROKERS": "standby1:9092"}
 
@@ -57,7 +58,7 @@ def test_disaster_recovery_keeps_names_and_writes_nothing_to_its_source() -> Non
 
 @pytest.mark.parametrize("worker", [None, FOLDER / "worker.properties"])
 def test_the_connectors_mirror_follow_groups_and_beat(worker: Path | None) -> None:
-    mirror = forms.load(FOLDER / "connectors", forms.Beside(worker=worker), {})
+    mirror = forms.load(FOLDER / "connectors", forms.LoadOptions(worker=worker), {})
 
     assert [flow.name for flow in mirror.flows] == ["mm2-msc"]
     assert [flow.name for flow in mirror.group_flows] == ["mm2-cpc"]
@@ -76,7 +77,7 @@ def test_the_resource_runs_with_its_secrets(tmp_path: Path) -> None:
             ]
         )
     )
-    beside = forms.Beside(secrets=[tmp_path / "secrets.yaml"])
+    beside = forms.LoadOptions(secrets=[tmp_path / "secrets.yaml"])
     mirror = forms.load(FOLDER / "kafka-mirror-maker-2.yaml", beside, {})
 
     assert mirror.flows[0].name == "main->standby.MirrorSourceConnector"

@@ -9,7 +9,7 @@ import pytest
 
 from heliograph.config.connectors.read_connectors import mirror_of
 from heliograph.config.connectors.worker import WORKER_ALIAS
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.errors import ConfigError
 from heliograph.security import Password
 from support.configurations.forms_files import worker
@@ -161,14 +161,14 @@ spec:
 """
 
 
-def strimzi(folder: Path, text: str, **key: str) -> Beside:
+def strimzi(folder: Path, text: str, **key: str) -> LoadOptions:
     (folder / "kafka-to-es-mm2.yml").write_text(text)
     (folder / "secrets.yaml").write_text(
         secret("my-cluster-cluster-ca-cert", ca_crt="PEM")
         + "---\n"
         + secret("es-apikey-target", **key)
     )
-    return Beside(secrets=[folder / "secrets.yaml"])
+    return LoadOptions(secrets=[folder / "secrets.yaml"])
 
 
 def test_a_resource_of_old_runs_with_its_slips_named(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_three_connectors_with_iam_and_a_policy_of_javas(tmp_path: Path) -> None
         "offset.storage.topic=o\nconfig.storage.topic=c\nstatus.storage.topic=s\n"
         + "".join(f"{name} = {value}\n" for name, value in {**iam(""), **iam("producer.")}.items())
     )
-    mirror = load(tmp_path, Beside(worker=tmp_path / "worker.properties"), {})
+    mirror = load(tmp_path, LoadOptions(worker=tmp_path / "worker.properties"), {})
     (flow,), (groups,), (beats,) = mirror.flows, mirror.group_flows, mirror.heartbeats
     assert flow.target_topic("ExampleTopic") == "ExampleTopic"  # D3-B5
     assert groups.checkpoints is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -17,19 +16,20 @@ from conformance.report import Report, compare_all
 from conformance.sequence import SEQUENCE
 from conformance.stage import worker_properties
 from heliograph.config.connectors.rest import read_rest_config
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.web.listener.server import RestServer
+from support.repository import ROOT
 from support.rest.memory_herder import MemoryHerder
 
 CLUSTERS = {"source": "source.example:9092", "target": "target.example:9092"}
-PAGE = Path(__file__).parents[3] / "COMPATIBILITY.md"
+PAGE = ROOT / "COMPATIBILITY.md"
 
 
 @pytest.fixture(scope="module")
 def report(_levels: None) -> Iterator[Report]:
     """The whole sequence, over a real socket, to a herder without Kafka."""
     config = read_rest_config(worker_properties(CLUSTERS["target"], 0), {})
-    levels, herder = Levels(lambda: 0), MemoryHerder()
+    levels, herder = LoggerLevels(lambda: 0), MemoryHerder()
     server = RestServer(config, herder, levels, levels.set)
     server.start()
     try:

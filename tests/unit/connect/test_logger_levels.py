@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from heliograph.connect.logger_levels import Level, Levels, is_level
+from heliograph.connect.logger_levels import Level, LoggerLevels, is_level
 
 MIRROR = "org.apache.kafka.connect.mirror"
 
 
 @pytest.fixture
-def levels() -> Iterator[Levels]:
+def levels() -> Iterator[LoggerLevels]:
     names = ("heliograph", "heliograph.web", "heliograph.copy", "heliograph.sync.checkpoints")
     before = {name: logging.getLogger(name).level for name in names}
-    yield Levels(lambda: 1234)
+    yield LoggerLevels(lambda: 1234)
     for name in logging.root.manager.loggerDict:
         if name.startswith("heliograph"):
             logging.getLogger(name).setLevel(before.get(name, logging.NOTSET))
@@ -32,14 +32,16 @@ def levels() -> Iterator[Levels]:
         ("heliograph.sync.topics", "heliograph.sync.topics"),
     ],
 )
-def test_names_of_java_reach_what_does_the_same_work(levels: Levels, java: str, ours: str) -> None:
+def test_names_of_java_reach_what_does_the_same_work(
+    levels: LoggerLevels, java: str, ours: str
+) -> None:
     levels.set(java, "error")
 
     assert logging.getLogger(ours).level == logging.ERROR
     assert levels.level(java) == Level("ERROR", 1234)
 
 
-def test_loggers_below_follow_and_are_told(levels: Levels) -> None:
+def test_loggers_below_follow_and_are_told(levels: LoggerLevels) -> None:
     changed = levels.set(MIRROR, "DEBUG")
 
     assert changed[0] == MIRROR
@@ -47,13 +49,13 @@ def test_loggers_below_follow_and_are_told(levels: Levels) -> None:
     assert logging.getLogger("heliograph.copy").getEffectiveLevel() == logging.DEBUG
 
 
-def test_what_is_so_already_is_not_changed(levels: Levels) -> None:
+def test_what_is_so_already_is_not_changed(levels: LoggerLevels) -> None:
     levels.set(MIRROR, "DEBUG")
 
     assert levels.set(MIRROR, "DEBUG") == []
 
 
-def test_a_logger_that_nobody_has_heard_of_is_none(levels: Levels) -> None:
+def test_a_logger_that_nobody_has_heard_of_is_none(levels: LoggerLevels) -> None:
     assert levels.level("com.example") is None
 
     levels.set("com.example", "TRACE")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.connect.connector_health import Activity
+from heliograph.connect.connector_health import ConnectorHealth
 from heliograph.connect.herder import ConnectorStatus, State
 from heliograph.connect.restart_plan import restart_plan
-from heliograph.connect.statuses import Worker, same, wanted_statuses
+from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
 from heliograph.mm2.connect.configs import RestartRecord, TargetState
 from heliograph.mm2.connect.status import ConnectorStatusRecord, StatusState
 
-WORKER = Worker(worker_id="w:1", generation=3, version="4.3.1")
+WORKER = WorkerIdentity(worker_id="w:1", generation=3, version="4.3.1")
 TASKS = [{"task.assigned.partitions": "t-0,t-2"}, {"task.assigned.partitions": "t-1"}]
-RUNS = Activity(runs=True, busy=True)
+RUNS = ConnectorHealth(runs=True, busy=True)
 
 
-def states(target: TargetState, activity: Activity) -> list[str]:
+def states(target: TargetState, activity: ConnectorHealth) -> list[str]:
     """The connector's, then those of its tasks."""
     found = list(wanted_statuses(WORKER, "c", target, TASKS, activity))
     assert not found or isinstance(found[0], ConnectorStatusRecord)
@@ -30,16 +30,16 @@ def test_what_runs_is_running() -> None:
 @pytest.mark.parametrize("target", [TargetState.PAUSED, TargetState.STOPPED])
 def test_what_is_told_to_stop_says_so_once_it_has(target: TargetState) -> None:
     assert states(target, RUNS) == []
-    stopped = Activity(runs=False, busy=False)
+    stopped = ConnectorHealth(runs=False, busy=False)
     assert states(target, stopped) == [target.value] * 3
 
 
 def test_what_has_not_begun_says_nothing() -> None:
-    assert states(TargetState.STARTED, Activity(runs=False, busy=True)) == []
+    assert states(TargetState.STARTED, ConnectorHealth(runs=False, busy=True)) == []
 
 
 def test_a_task_with_a_failed_partition_has_failed_and_names_it() -> None:
-    activity = Activity(runs=True, busy=True, failed={"t-2": "t-2: too large"})
+    activity = ConnectorHealth(runs=True, busy=True, failed={"t-2": "t-2: too large"})
     assert states(TargetState.STARTED, activity) == ["RUNNING", "FAILED", "RUNNING"]
     _, task, _ = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, activity)
     assert task.status is not None
@@ -49,13 +49,13 @@ def test_a_task_with_a_failed_partition_has_failed_and_names_it() -> None:
 
 
 def test_what_waiting_cannot_mend_is_the_connectors_failure() -> None:
-    activity = Activity(runs=True, busy=True, failure="wrong port")
+    activity = ConnectorHealth(runs=True, busy=True, failure="wrong port")
     (record,) = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, activity)
     assert record.status == WORKER.status(StatusState.FAILED, "wrong port")
 
 
 def test_a_generation_alone_is_no_news() -> None:
-    later = Worker(worker_id="w:1", generation=4, version="4.3.1")
+    later = WorkerIdentity(worker_id="w:1", generation=4, version="4.3.1")
     running = StatusState.RUNNING
     assert same(WORKER.status(running), later.status(running))
     assert not same(WORKER.status(running), None)

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from heliograph.copy.background_writer import SideWriter
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.partition import Partition
 from heliograph.errors import ConnectionLost, HeliographError
 from heliograph.model import ClusterConfig, Lease
 from heliograph.records.decode import Record
 from heliograph.wire.messages import broker_error
+from support.waiting import PATIENCE_SECONDS
 
 _UNKNOWN_TOPIC, _NOT_AUTHORIZED, _NOT_ENOUGH_REPLICAS = 3, 29, 19
 
@@ -37,21 +38,21 @@ class Topic:
 
 
 @contextmanager
-def writing(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Iterator[SideWriter]:
+def writing(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Iterator[BackgroundWriter]:
     monkeypatch.setattr("heliograph.copy.background_writer.RecordWriter", lambda *_: topic)
     config = ClusterConfig(alias="b", bootstrap_servers=("localhost:1",))
-    writer = SideWriter(config, topic.topic, client_id="test", what="trails")
+    writer = BackgroundWriter(config, topic.topic, client_id="test", what="trails")
     writer.start()
     try:
         yield writer
     finally:
-        writer.close(5)
+        writer.close(PATIENCE_SECONDS)
 
 
-def attempt(writer: SideWriter, topic: Topic) -> None:
+def attempt(writer: BackgroundWriter, topic: Topic) -> None:
     writer.offer([(b"key", b"value")])
-    assert topic.tried.wait(5)
-    writer.wait_idle(5)
+    assert topic.tried.wait(PATIENCE_SECONDS)
+    writer.wait_idle(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ def test_what_people_have_to_mend_is_not_waited_for(
 
 def test_a_trail_never_forgets_the_offset_that_is_stored_for_sure() -> None:
     lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=0)
-    copy = PartitionCopy(lease, 0, 0, 0)
+    copy = Partition(lease, 0, 0, 0)
     copy.acked = 10
     copy.mark()
     copy.confirm(10)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from heliograph.copy.cluster_retry import Reach
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.cluster_retry import ClusterRetry
+from heliograph.copy.partition import Partition
 from heliograph.errors import ClientError, ConnectionLost, Interrupted
 from heliograph.model import Lease, PartitionState
 
@@ -15,9 +15,9 @@ CLUSTER: Any = object()
 
 
 @pytest.fixture
-def copy() -> PartitionCopy:
+def copy() -> Partition:
     lease = Lease(flow="us->eu", topic="orders", partition=0, target_topic="us.orders", start=50)
-    return PartitionCopy(lease, 50, 50, 50)
+    return Partition(lease, 50, 50, 50)
 
 
 def failing(error: ClientError) -> Any:
@@ -27,8 +27,8 @@ def failing(error: ClientError) -> Any:
     return action
 
 
-def test_a_cluster_that_is_away_is_the_state_of_every_partition(copy: PartitionCopy) -> None:
-    reach = Reach("us->eu", [copy])
+def test_a_cluster_that_is_away_is_the_state_of_every_partition(copy: Partition) -> None:
+    reach = ClusterRetry("us->eu", [copy])
 
     reach(CLUSTER, failing(ConnectionLost("b:9092: connection broke")))
 
@@ -36,8 +36,8 @@ def test_a_cluster_that_is_away_is_the_state_of_every_partition(copy: PartitionC
     assert not reach.interrupted
 
 
-def test_the_end_of_an_epoch_is_the_state_of_none(copy: PartitionCopy) -> None:
-    reach = Reach("us->eu", [copy])
+def test_the_end_of_an_epoch_is_the_state_of_none(copy: Partition) -> None:
+    reach = ClusterRetry("us->eu", [copy])
 
     reach(CLUSTER, failing(Interrupted("b:9092: stopped while waiting for an answer")))
 
@@ -45,9 +45,9 @@ def test_the_end_of_an_epoch_is_the_state_of_none(copy: PartitionCopy) -> None:
     assert reach.interrupted
 
 
-def test_a_cluster_is_left_alone_for_a_while_after_either(copy: PartitionCopy) -> None:
+def test_a_cluster_is_left_alone_for_a_while_after_either(copy: Partition) -> None:
     for error in (ConnectionLost("broke"), Interrupted("stopped")):
-        reach, calls = Reach("us->eu", [copy]), list[int]()
+        reach, calls = ClusterRetry("us->eu", [copy]), list[int]()
 
         reach(CLUSTER, failing(error))
         reach(CLUSTER, lambda calls=calls: calls.append(1))  # type: ignore[misc]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from heliograph.copy import foreign_writers as strangers
-from heliograph.copy.foreign_writers import Strangers
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.foreign_writers import ForeignWriterDetector
+from heliograph.copy.partition import Partition
 from heliograph.errors import ClientError
 from heliograph.model import Lease
 
@@ -19,14 +19,14 @@ class Rig:
     """Looks that find what `answer` says, and what was told of strangers."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: int | ClientError) -> None:
-        self.copy = PartitionCopy(LEASE, 0, 0, None)
+        self.copy = Partition(LEASE, 0, 0, None)
         self.copy.markers = 1  # the gap begins with our own
         self.told: list[tuple[int, int]] = []
         self.looks = 0
         self._answer = answer
         monkeypatch.setattr(strangers, "records_in", self._records_in)
         found = lambda _, records, end: self.told.append((records, end))  # noqa: E731
-        self.strangers = Strangers(None, found)  # type: ignore[arg-type]
+        self.strangers = ForeignWriterDetector(None, found)  # type: ignore[arg-type]
 
     def _records_in(self, _: Any, stretches: Any) -> Any:
         self.looks += 1

@@ -11,15 +11,15 @@ import pytest
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import Metadata
 from heliograph.copy.log_gaps import GapWatch
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.model import (
     GapKind,
     IsolationLevel,
+    LeaderEpochMark,
     Lease,
     Lineage,
-    Mark,
-    Origin,
     PartitionState,
+    TopicIdPair,
     TopicPartition,
 )
 from heliograph.wire.fetch import FetchLimits
@@ -45,7 +45,7 @@ class Watched:
         )
         self.target: Any = ScriptedCluster({})
         self.lead(3, known)
-        lineage = Lineage(Origin(TEXT, TEXT), Mark(50, 3))
+        lineage = Lineage(TopicIdPair(TEXT, TEXT), LeaderEpochMark(50, 3))
         lease = Lease(
             flow="us->eu",
             topic="orders",
@@ -54,7 +54,7 @@ class Watched:
             start=50,
             lineage=lineage,
         )
-        self.copy = PartitionCopy(lease, 50, 50, 50)
+        self.copy = Partition(lease, 50, 50, 50)
         self.fetcher = Fetcher(
             self.source,
             isolation_level=IsolationLevel.READ_COMMITTED,
@@ -73,9 +73,9 @@ class Watched:
             go_on=self._go_on,
         )
 
-    def _go_on(self, copy: PartitionCopy, position: int | None) -> None:
+    def _go_on(self, copy: Partition, position: int | None) -> None:
         if position is not None:
-            copy.jump(position)
+            copy.renumber(position)
         self.fetcher.positions[TP] = copy.position
 
     def lead(self, epoch: int, topic_id: UUID = ID, *, missing: bool = False) -> None:
@@ -103,7 +103,9 @@ class Watched:
 
     def _epochs(self, request: Any) -> Any:
         assert request.topics[0].partitions[0].leader_epoch == 3
-        answer = reply(partition=0, error_code=self.error, end_offset=self.epoch_end)
+        answer = reply(
+            partition=0, error_code=self.error, leader_epoch=3, end_offset=self.epoch_end
+        )
         return reply(topics=[reply(topic="orders", partitions=[answer])])
 
 
@@ -139,22 +141,61 @@ def test_a_log_of_another_course_is_followed_and_told(watched: Watched) -> None:
     assert watched.fetched_from == receipt.position == 45
     assert [gap[:4] for gap in receipt.gaps] == [(GapKind.TRUNCATED, 45, 50, 45)]
     assert watched.copy.receipt().gaps == (), "told twice"
-    assert receipt.mark is None
+    assert receipt.mark == LeaderEpochMark(45, 3)
 
 
-def test_records_to_be_dropped_are_of_the_log_as_it_was(watched: Watched) -> None:
-    """The target has twenty records more than is known of: if they are others now, none is dropped."""
-    watched.copy.source_mark = Mark(70, 3)
-    watched.copy.skip = 20
-    for end_of_epoch, position in ((70, 50), (50, 50), (60, 60)):
-        watched.epoch_end = end_of_epoch
-        watched.copy.source_mark, watched.copy.position = Mark(70, 3), 50
-        watched.watch.suspect(watched.copy)
-        watched.judge()
+@pytest.mark.parametrize("end_of_epoch", [70, 60, 50])
+def test_records_to_be_skipped_are_counted_up_to_where_the_log_took_another_course(
+    watched: Watched, end_of_epoch: int
+) -> None:
+    """The target has twenty records more than is known of. Those that follow in another course of the log are
+    others, and none of them may be skipped, nor get the numbers of then."""
+    watched.epoch_end = end_of_epoch
+    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.watch.suspect(watched.copy)
+    watched.judge()
 
-        gaps = [gap[:3] for gap in watched.copy.receipt().gaps]
-        assert watched.fetched_from == position
-        assert gaps == ([(GapKind.TRUNCATED, end_of_epoch, 70)] if end_of_epoch < 70 else [])
+    gaps = [gap[:4] for gap in watched.copy.receipt().gaps]
+    departed = end_of_epoch < 70
+    assert watched.fetched_from == 50
+    assert watched.copy.skip == 20
+    assert watched.copy.barrier == (end_of_epoch if departed else None)
+    assert watched.copy.source_mark == LeaderEpochMark(end_of_epoch, 3)
+    told = (GapKind.TRUNCATED, end_of_epoch, 70, end_of_epoch)
+    assert gaps == ([told] if departed else [])
+
+
+@pytest.mark.parametrize(("start", "left"), [(55, 15), (69, 1)])
+def test_records_to_be_skipped_that_the_source_deleted_need_not_be_read(
+    watched: Watched, start: int, left: int
+) -> None:
+    """Or the partition would ask for deleted offsets for ever."""
+    watched.start = start
+    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.watch.suspect(watched.copy, "out of range")
+    watched.judge()
+
+    assert watched.fetched_from == start
+    assert (watched.copy.skip, watched.copy.holes) == (left, True)
+    assert watched.copy.receipt().gaps == ()
+
+
+def test_a_start_behind_all_that_is_to_be_skipped_is_a_gap(watched: Watched) -> None:
+    watched.start = 75
+    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.watch.suspect(watched.copy, "out of range")
+    watched.judge()
+
+    assert watched.fetched_from == 75
+    assert [gap[:4] for gap in watched.copy.receipt().gaps] == [(GapKind.OVERTAKEN, 70, 75, 75)]
+
+
+def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Watched) -> None:
+    watched.start = 55
+    watched.copy.recovering = True
+    watched.watch.suspect(watched.copy, "out of range")
+
+    assert not watched.watch.due
 
 
 def test_what_is_under_way_is_waited_for(watched: Watched) -> None:

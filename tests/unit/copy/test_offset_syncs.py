@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import SideWriter
+from heliograph.copy.background_writer import BackgroundWriter
 from heliograph.copy.offset_syncs import Syncs
-from heliograph.copy.partition import PartitionCopy
-from heliograph.model import ClusterConfig, Lease, PartitionState, Stretch
+from heliograph.copy.partition import Partition
+from heliograph.model import ClusterConfig, Lease, OffsetRange, PartitionState
 
 CLUSTERS = [ClusterConfig(alias=alias, bootstrap_servers=("localhost:1",)) for alias in "ab"]
 
@@ -26,27 +26,27 @@ def flow(folder: Path, **settings: str) -> FlowConfig:
     return load(path).flows[0]
 
 
-def new_copy(flow: FlowConfig, partition: int = 0, start: int = 0) -> PartitionCopy:
+def new_copy(flow: FlowConfig, partition: int = 0, start: int = 0) -> Partition:
     lease = Lease(
         flow=flow.name, topic="orders", partition=partition, target_topic="a.orders", start=start
     )
-    return PartitionCopy(lease, start, start, start)
+    return Partition(lease, start, start, start)
 
 
-def new_syncs(flow: FlowConfig, *copies: PartitionCopy) -> Syncs:
+def new_syncs(flow: FlowConfig, *copies: Partition) -> Syncs:
     return Syncs(flow, copies, source=CLUSTERS[0], target=CLUSTERS[1], state=new_state(CLUSTERS[1]))
 
 
-def new_state(target: ClusterConfig) -> SideWriter:
-    return SideWriter(target, "mm2-heliograph.a.internal", client_id="test", what="test")
+def new_state(target: ClusterConfig) -> BackgroundWriter:
+    return BackgroundWriter(target, "mm2-heliograph.a.internal", client_id="test", what="test")
 
 
-def batch(first: int, count: int, *runs: tuple[int, int]) -> Outgoing:
+def batch(first: int, count: int, *runs: tuple[int, int]) -> ProducerBatch:
     after = runs[-1][0] + runs[-1][1] if runs else first + count
-    return Outgoing(memoryview(b""), count, first, after, runs or None)
+    return ProducerBatch(memoryview(b""), count, first, after, runs or None)
 
 
-def told(syncs: Syncs) -> tuple[Stretch, ...]:
+def told(syncs: Syncs) -> tuple[OffsetRange, ...]:
     (receipt,) = syncs.receipts()
     return receipt.stretches
 
@@ -60,7 +60,11 @@ def test_a_batch_with_holes_lands_in_its_runs(tmp_path: Path) -> None:
     copy.acked = 20
     syncs.flush()
 
-    assert told(syncs) == (Stretch(0, 100, 12), Stretch(14, 112, 3), Stretch(20, 115, 0))
+    assert told(syncs) == (
+        OffsetRange(0, 100, 12),
+        OffsetRange(14, 112, 3),
+        OffsetRange(20, 115, 0),
+    )
     assert told(syncs) == ()
 
 
@@ -76,7 +80,7 @@ def test_a_batch_without_a_place_is_lost_counted_and_said(
     copy.acked = 17
     syncs.flush()
 
-    assert told(syncs) == (Stretch(0, 100, 10), Stretch(10, -1, 7))
+    assert told(syncs) == (OffsetRange(0, 100, 10), OffsetRange(10, -1, 7))
     assert syncs.lost == 5
     assert "source offsets 10 to 16, but does not say where" in caplog.text
 
@@ -98,7 +102,7 @@ def test_a_report_is_bounded_and_the_next_one_has_the_rest(
 
 
 def test_nothing_is_gathered_where_nothing_is_wanted(tmp_path: Path) -> None:
-    config = flow(tmp_path, emit_offset__syncs_enabled="false", emit_checkpoints_enabled="false")
+    config = flow(tmp_path, emit_offset__syncs_enabled="false", offset_translation="syncs")
     copy = new_copy(config)
     syncs = new_syncs(config, copy)
 
@@ -153,4 +157,4 @@ def test_nothing_is_collected_before_something_moves(tmp_path: Path) -> None:
     syncs.moved = True
     syncs.tick(2e9)
 
-    assert told(syncs) == (Stretch(0, 100, 10),)
+    assert told(syncs) == (OffsetRange(0, 100, 10),)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from heliograph.client.produce.partition_queue import Outgoing
+import pytest
+
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import ExactlyOnce
-from heliograph.copy.partition import PartitionCopy
+from heliograph.copy.partition import Partition
 from heliograph.copy.transactional import Commits
 from heliograph.errors import BrokerError, ClientError
-from heliograph.model import Lease, TopicPartition
+from heliograph.mm2.connect.offset_records import Logs
+from heliograph.model import LeaderEpochMark, Lease, TopicPartition
 
 QUARANTINE = TopicPartition("mm2-quarantine.a.internal", 0)
 ORDERS, REFUNDS = TopicPartition("a.orders", 0), TopicPartition("a.refunds", 0)
@@ -30,7 +33,7 @@ class Line:
         self.opened: float | None = None
         self.on_its_way: set[TopicPartition] = set()
         self.offsets_queued = False
-        self.stored: dict[PartitionCopy, int] = {}
+        self.stored: dict[Partition, int] = {}
 
     def send(self, partition: TopicPartition) -> None:
         self.partitions.add(partition)
@@ -61,9 +64,6 @@ class Line:
         return {}
 
     # the transaction's
-    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
-        return set(written)
-
     def commit(self) -> None:
         self.events.append("commit")
         self.partitions, self.opened = set(), None
@@ -73,9 +73,10 @@ class Line:
         self.partitions, self.opened = set(), None
 
     # the offset store's
-    def append(self, positions: Mapping[PartitionCopy, int]) -> None:
+    def append(self, positions: Mapping[Partition, int], logs: Mapping[Partition, Logs]) -> None:
         self.events.append("store")
         self.stored = dict(positions)
+        self.logs = dict(logs)
         self.offsets_queued = True
 
 
@@ -84,7 +85,7 @@ class Rig:
         self.line = Line()
         self.copies = {p: copy_of(p) for p in (ORDERS, REFUNDS)}
         self.told: list[tuple[TopicPartition, int]] = []
-        self.voided: list[Mapping[PartitionCopy, ClientError]] = []
+        self.voided: list[Mapping[Partition, ClientError]] = []
         flow: Any = SimpleNamespace(
             name="a->b",
             exactly_once=ExactlyOnce(interval_ms=None, timeout_ms=60_000),
@@ -103,22 +104,24 @@ class Rig:
             voided=lambda cause, failures: self.voided.append(failures),
         )
 
-    def _tell(self, partition: TopicPartition, batch: Outgoing, base_offset: int) -> None:
+    def _tell(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         if partition in self.copies:
             copy = self.copies[partition]
             copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
         self.told.append((partition, batch.next_offset))
 
-    def write(self, partition: TopicPartition, first: int, count: int) -> Outgoing:
+    def write(self, partition: TopicPartition, first: int, count: int) -> ProducerBatch:
         copy = self.copies[partition]
         copy.outstanding += 1
         copy.position = first + count
         self.line.send(partition)
-        return Outgoing(memoryview(b"batch"), count, first, first + count, size=5)
+        return ProducerBatch(memoryview(b"batch"), count, first, first + count, size=5)
 
-    def acknowledge(self, partition: TopicPartition, batch: Outgoing) -> None:
+    def acknowledge(
+        self, partition: TopicPartition, batch: ProducerBatch, at: int | None = None
+    ) -> None:
         self.line.on_its_way.discard(partition)
-        self.commits.landed(partition, batch, batch.first_offset)
+        self.commits.landed(partition, batch, batch.first_offset if at is None else at)
 
     def step(self) -> list[str]:
         reach: Callable[[Callable[[], object]], object] = lambda action: action()  # noqa: E731
@@ -127,10 +130,10 @@ class Rig:
         return events
 
 
-def copy_of(target: TopicPartition) -> PartitionCopy:
+def copy_of(target: TopicPartition) -> Partition:
     topic = target.topic.removeprefix("a.")
     lease = Lease(flow="a->b", topic=topic, partition=0, target_topic=target.topic, start=0)
-    return PartitionCopy(lease, 0, 0, 0)
+    return Partition(lease, 0, 0, 0)
 
 
 def test_records_and_offsets_are_acknowledged_before_the_transaction_is_committed() -> None:
@@ -190,6 +193,45 @@ def test_a_refused_batch_voids_what_was_acknowledged_and_nothing_of_it_is_told()
     assert rig.copies[ORDERS].acked == 0
 
 
+def test_offsets_are_stored_with_what_both_logs_are_like_then() -> None:
+    rig = Rig()
+    rig.copies[ORDERS].source_mark = LeaderEpochMark(10, 3)
+    rig.copies[ORDERS].downstream = 40
+    batch = rig.write(ORDERS, 0, 10)
+    rig.acknowledge(ORDERS, batch, at=41)
+
+    rig.step()
+
+    assert rig.line.logs == {rig.copies[ORDERS]: Logs(51, LeaderEpochMark(10, 3))}
+
+
+def test_a_batch_that_lands_before_what_was_committed_shows_a_loss_and_voids_its_transaction() -> (
+    None
+):
+    """An unclean election: if they were committed, later records would stand before those copied again."""
+    rig = Rig()
+    orders = rig.copies[ORDERS]
+    orders.downstream = 40
+    batch = rig.write(ORDERS, 40, 10)
+    rig.acknowledge(ORDERS, batch, at=25)
+
+    assert rig.step() == ["abort", "drop", "go on"]
+
+    assert rig.told == []
+    assert (orders.lost_from, orders.copied_since) == (25, False)
+
+
+def test_what_lacks_the_marker_that_the_target_lost_is_aborted_with_the_next_transaction() -> None:
+    rig = Rig()
+    orders = rig.copies[ORDERS]
+    orders.voids = True
+    batch = rig.write(ORDERS, 40, 10)
+    rig.acknowledge(ORDERS, batch)
+
+    assert rig.step() == ["abort", "drop", "go on"]
+    assert not orders.voids
+
+
 def test_offsets_that_moved_without_a_record_are_stored_now_and_then() -> None:
     rig = Rig(flush_ms=0)
     rig.copies[ORDERS].position = rig.copies[ORDERS].acked = 7
@@ -210,10 +252,29 @@ def test_a_transaction_that_is_not_settled_in_time_is_given_up() -> None:
     assert rig.step() == ["abort", "drop", "go on"]
 
 
+def test_offsets_that_could_not_be_sent_are_given_up_in_time_and_leave_nothing_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The leader of the offsets topic cannot be reached: no request of the transaction was sent."""
+    rig = Rig(flush_ms=0)
+    rig.copies[ORDERS].position = rig.copies[ORDERS].acked = 7
+    assert rig.step() == ["hold", "store"]
+    assert rig.step() == []
+    assert rig.commits.ended
+    later = time.monotonic() + 41
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+
+    assert rig.step() == []  # gives up
+    assert rig.step() == ["abort", "drop", "go on"]
+
+    assert rig.voided == [{}]
+    assert not rig.commits.done
+
+
 def test_what_is_in_quarantine_is_told_once_it_is_committed() -> None:
     rig = Rig()
     rig.line.send(QUARANTINE)
-    rig.acknowledge(QUARANTINE, Outgoing(memoryview(b"batch"), 1, -1, -1, size=5))
+    rig.acknowledge(QUARANTINE, ProducerBatch(memoryview(b"batch"), 1, -1, -1, size=5))
 
     rig.step()
     rig.line.offsets_queued = False

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import subprocess
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,3 +105,30 @@ def test_a_proxy_of_the_environment_is_passed_to_java() -> None:
         == []
     )
     assert proxy_arguments({}) == []
+
+
+def test_a_jar_that_is_not_the_recorded_one_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With Java and Ivy as they are, but a command that writes another jar in place of the fetched one."""
+    real = subprocess.run
+
+    def fetch(command: list[str], **rest: Any) -> Any:
+        if "org.apache.ivy.Main" not in command:
+            return real(command, **rest)
+        folder = Path(command[-1]).parent
+        (folder / "kafka-clients-4.3.1.jar").write_bytes(b"another")
+        (tmp_path / "ivy").mkdir()
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setenv("HELIOGRAPH_CACHE", str(tmp_path))
+    monkeypatch.setattr(subprocess, "run", fetch)
+
+    with pytest.raises(EnvironmentProblem, match=r"kafka-clients-4\.3\.1\.jar: expected SHA-256"):
+        kafka_jars()
+
+    assert not (tmp_path / "ivy").exists()
+    assert not list(tmp_path.glob("kafka/4.3.1/*.jar"))
+    assert [path.name for path in (tmp_path / "kafka" / "4.3.1").iterdir()] == [
+        ".kafka-tools+kafka_2.13.lock"
+    ]

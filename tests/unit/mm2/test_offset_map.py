@@ -5,78 +5,86 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heliograph.mm2.offset_map import LOST, MAX_STRETCHES, Stretch, Stretches
-from heliograph.mm2.offset_map_builder import Landing
+from heliograph.mm2.offset_map import LOST, MAX_STRETCHES, OffsetMap, OffsetRange
+from heliograph.mm2.offset_map_builder import OffsetMapBuilder
 
 
-def translated(stretches: Stretches, *offsets: int) -> list[int | None]:
+def translated(stretches: OffsetMap, *offsets: int) -> list[int | None]:
     return [stretches.translate(offset) for offset in offsets]
 
 
 def test_an_offset_inside_a_stretch_is_that_records_own() -> None:
-    stretches = Stretches([Stretch(10, 100, 5)])
+    stretches = OffsetMap([OffsetRange(10, 100, 5)])
 
     assert translated(stretches, 9, 10, 14, 15, 16) == [None, 100, 104, 105, None]
 
 
 def test_a_run_that_goes_on_makes_one_stretch() -> None:
-    stretches = Stretches([Stretch(0, 7, 100), Stretch(100, 107, 50), Stretch(150, 157, 1)])
+    stretches = OffsetMap(
+        [OffsetRange(0, 7, 100), OffsetRange(100, 107, 50), OffsetRange(150, 157, 1)]
+    )
 
-    assert list(stretches) == [Stretch(0, 7, 151)]
+    assert list(stretches) == [OffsetRange(0, 7, 151)]
 
 
 def test_a_hole_translates_to_the_next_record() -> None:
     """Transaction markers, aborted and compacted records have upstream offsets and no record."""
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(13, 10, 5)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 10, 5)])
 
     assert translated(stretches, 9, 10, 12, 13) == [9, 10, 10, 10]
 
 
 def test_nothing_is_said_about_offsets_whose_history_is_missing() -> None:
     """Records of 10 to 12 may stand at 10 to 14: a group must not be put behind them."""
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(13, 15, 5)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 15, 5)])
 
     assert translated(stretches, 9, 10, 12, 13) == [9, None, None, 15]
 
 
 def test_a_lost_stretch_is_not_translated() -> None:
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(10, LOST, 5), Stretch(17, 15, 5)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(10, LOST, 5), OffsetRange(17, 15, 5)])
 
     assert translated(stretches, 9, 10, 14, 15, 16, 17) == [9, None, None, None, None, 15]
 
 
 def test_a_rewind_forgets_all_from_there_on() -> None:
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
 
-    stretches.append(Stretch(5, 20, 3))
+    stretches.append(OffsetRange(5, 20, 3))
 
-    assert list(stretches) == [Stretch(0, 0, 5), Stretch(5, 20, 3)]
+    assert list(stretches) == [OffsetRange(0, 0, 5), OffsetRange(5, 20, 3)]
 
 
 def test_a_target_created_anew_forgets_all() -> None:
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10), Stretch(22, LOST, 3)])
+    stretches = OffsetMap(
+        [OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(22, LOST, 3)]
+    )
 
-    stretches.append(Stretch(25, 0, 3))
+    stretches.append(OffsetRange(25, 0, 3))
 
-    assert list(stretches) == [Stretch(25, 0, 3)]
+    assert list(stretches) == [OffsetRange(25, 0, 3)]
 
 
 def test_a_truncated_target_forgets_what_stood_there() -> None:
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
 
-    stretches.append(Stretch(22, 15, 3))
+    stretches.append(OffsetRange(22, 15, 3))
 
-    assert list(stretches) == [Stretch(0, 0, 10), Stretch(12, 10, 5), Stretch(22, 15, 3)]
+    assert list(stretches) == [
+        OffsetRange(0, 0, 10),
+        OffsetRange(12, 10, 5),
+        OffsetRange(22, 15, 3),
+    ]
     assert translated(stretches, 16, 17, 21) == [14, 15, 15]
 
 
 def test_what_lies_below_the_log_start_is_forgotten() -> None:
-    stretches = Stretches([Stretch(0, 0, 10), Stretch(12, 10, 10), Stretch(30, 20, 10)])
+    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(30, 20, 10)])
 
     stretches.prune(5)
     assert len(stretches) == 3
     stretches.prune(10)
-    assert next(iter(stretches)) == Stretch(12, 10, 10)
+    assert next(iter(stretches)) == OffsetRange(12, 10, 10)
     stretches.prune(21)
     assert translated(stretches, 21, 22) == [19, 20]
     stretches.prune(1000)
@@ -84,7 +92,7 @@ def test_what_lies_below_the_log_start_is_forgotten() -> None:
 
 
 def test_there_is_an_end_to_how_many_are_kept() -> None:
-    stretches = Stretches(Stretch(2 * n, n, 1) for n in range(2 * MAX_STRETCHES))
+    stretches = OffsetMap(OffsetRange(2 * n, n, 1) for n in range(2 * MAX_STRETCHES))
 
     assert MAX_STRETCHES - 1000 <= len(stretches) <= MAX_STRETCHES
     assert stretches.translate(0) is None
@@ -92,35 +100,39 @@ def test_there_is_an_end_to_how_many_are_kept() -> None:
 
 
 def test_a_landing_of_dense_batches_is_one_stretch() -> None:
-    landing = Landing(100)
+    landing = OffsetMapBuilder(100)
     landing.land(100, 7, 50)
     landing.land(150, 57, 50)
 
-    assert landing.fresh(200) == [Stretch(100, 7, 100)]
+    assert landing.fresh(200) == [OffsetRange(100, 7, 100)]
     assert landing.fresh(200) == []
 
     landing.land(200, 107, 1)
-    assert landing.fresh(201) == [Stretch(200, 107, 1)]
+    assert landing.fresh(201) == [OffsetRange(200, 107, 1)]
 
 
 def test_a_landing_knows_that_nothing_stood_before_its_first_and_behind_its_last_record() -> None:
-    landing = Landing(100)
+    landing = OffsetMapBuilder(100)
     landing.land(103, 7, 5)
 
-    assert landing.fresh(110) == [Stretch(100, 7, 0), Stretch(103, 7, 5), Stretch(110, 12, 0)]
+    assert landing.fresh(110) == [
+        OffsetRange(100, 7, 0),
+        OffsetRange(103, 7, 5),
+        OffsetRange(110, 12, 0),
+    ]
     assert landing.fresh(110) == []
-    assert landing.fresh(112) == [Stretch(112, 12, 0)]
+    assert landing.fresh(112) == [OffsetRange(112, 12, 0)]
 
 
 def test_a_landing_tells_what_is_lost_and_goes_on() -> None:
     """MirrorSourceTaskTest.testCommitRecordWithNullMetadata"""
-    landing = Landing(0)
+    landing = OffsetMapBuilder(0)
     landing.land(0, 0, 5)
     landing.lose(5, 3)
     landing.land(9, 9, 2)
 
     assert landing.fresh(11) == [
-        Stretch(0, 0, 5), Stretch(5, LOST, 3), Stretch(8, 9, 0), Stretch(9, 9, 2),
+        OffsetRange(0, 0, 5), OffsetRange(5, LOST, 3), OffsetRange(8, 9, 0), OffsetRange(9, 9, 2),
     ]  # fmt: skip
 
 
@@ -135,13 +147,13 @@ class Model:
         self.target: list[
             int | None
         ] = []  # the upstream offset of each record; None: a foreign one
-        self.known = Stretches()
+        self.known = OffsetMap()
         self.stored = 0
         self.start_session(0)
 
     def start_session(self, position: int) -> None:
         self.start = self.position = position
-        self.landing = Landing(position)
+        self.landing = OffsetMapBuilder(position)
         self.certain = True
         self.landed = False
 
@@ -258,13 +270,25 @@ def test_stretches_ascend_on_both_sides(source: list[bool], acts: list[tuple[str
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), max_size=30))
 def test_a_stretch_bit_by_bit_is_the_same_as_at_once(runs: list[tuple[int, int, int]]) -> None:
-    whole, bits = Stretches(), Stretches()
+    whole, bits = OffsetMap(), OffsetMap()
     upstream = downstream = 0
     for hole, foreign, count in runs:
         upstream, downstream = upstream + hole, downstream + foreign
-        whole.append(Stretch(upstream, downstream, count))
+        whole.append(OffsetRange(upstream, downstream, count))
         for n in range(count):
-            bits.append(Stretch(upstream + n, downstream + n, 1))
+            bits.append(OffsetRange(upstream + n, downstream + n, 1))
         upstream, downstream = upstream + count, downstream + count
 
     assert list(whole) == list(bits)
+
+
+def test_records_of_a_transaction_count_with_the_marker_behind_them() -> None:
+    """Two transactions: the first of two stretches, as the source has a marker among its records."""
+    known = OffsetMap([OffsetRange(0, 10, 5), OffsetRange(6, 15, 5), OffsetRange(11, 21, 9)])
+
+    assert known.committed_at(31) == 20
+    assert known.committed_at(30) == 11  # the second one's marker is gone
+    assert known.committed_at(21) == 11
+    assert known.committed_at(20) == 0  # so is the first one's
+    assert known.committed_at(15) == 0
+    assert known.committed_at(9) is None

@@ -11,16 +11,17 @@ from hypothesis import strategies as st
 
 from heliograph.mm2 import offset_map_segments as module
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.offset_map import LOST, Stretch, Stretches
-from heliograph.mm2.offset_map_segments import MAX_CHUNKS, ChunkLog, load_stretches
+from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
+from heliograph.mm2.offset_map_segments import MAX_CHUNKS, OffsetMapSegments, load_stretches
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
-    Chunk,
     Failure,
     FlowStatus,
     GapRecord,
+    LogsRecord,
+    OffsetMapSegment,
     PartitionStatus,
-    TrailRecord,
+    ProducerSnapshotRecord,
     chunk_key,
     chunks_of,
     state_topic,
@@ -29,11 +30,12 @@ from heliograph.mm2.state_records import (
 from heliograph.model import (
     Gap,
     GapKind,
-    Mark,
-    Origin,
+    IsolationLevel,
+    LeaderEpochMark,
     ProducerIdentity,
+    ProducerSnapshot,
+    TopicIdPair,
     TopicPartition,
-    Trail,
 )
 from support.records.statuses import FLOW, PARTITION
 
@@ -52,22 +54,38 @@ def test_the_topic_is_internal_to_every_mm2() -> None:
 
 
 def test_a_trail_has_these_bytes() -> None:
-    trail = Trail(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12))
-    record = TrailRecord(topic_partition=TP, remote_topic="us.orders", trail=trail)
+    committed = IsolationLevel.READ_COMMITTED
+    trail = ProducerSnapshot(
+        12, 7, 5, ProducerIdentity(4000, 0), (-1, 12), committed, LeaderEpochMark(15, 2)
+    )
+    record = ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", trail=trail)
 
     assert record.key() == b'["trail","orders",0]'
     assert record.value() == (
         b'{"remote_topic":"us.orders","upstream":12,"downstream":7,"sequence":5,'
-        b'"producer":[4000,0],"stored":[-1,12]}'
+        b'"producer":[4000,0],"stored":[-1,12],"isolation":"read_committed","mark":[15,2]}'
     )
     assert read_state(record.key(), record.value()) == record
     assert read_state(record.key(), None) is None
     assert isinstance(read_state(record.key(), record.value().replace(b"12,", b"-2,")), Malformed)
 
 
+def test_a_trail_of_a_version_that_noted_less_is_read() -> None:
+    value = (
+        b'{"remote_topic":"us.orders","upstream":12,"downstream":7,"sequence":5,'
+        b'"producer":[4000,0],"stored":[-1,12]}'
+    )
+    read = read_state(b'["trail","orders",0]', value)
+
+    assert isinstance(read, ProducerSnapshotRecord)
+    assert read.trail == ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12))
+
+
 def test_a_chunk_has_these_bytes() -> None:
-    chunk = Chunk(
-        topic_partition=TP, first=12345, stretches=(Stretch(12345, 7, 100), Stretch(12446, 107, 1))
+    chunk = OffsetMapSegment(
+        topic_partition=TP,
+        first=12345,
+        stretches=(OffsetRange(12345, 7, 100), OffsetRange(12446, 107, 1)),
     )
 
     assert chunk.key() == chunk_key(TP, 12345) == KEY
@@ -90,7 +108,7 @@ GAPS = GapRecord(
     "status",
     [
         PARTITION,
-        replace(PARTITION, mark=Mark(7, 2), origin=Origin("MQ", None)),
+        replace(PARTITION, mark=LeaderEpochMark(7, 2), origin=TopicIdPair("MQ", None)),
         FLOW,
         GAPS,
         replace(GAPS, failure=None),
@@ -183,30 +201,42 @@ class Topic:
     def __init__(self) -> None:
         self.records: dict[bytes, bytes | None] = {}
 
-    def write(self, chunks: list[Chunk] | tuple[Chunk, ...]) -> None:
+    def write(self, chunks: list[OffsetMapSegment] | tuple[OffsetMapSegment, ...]) -> None:
         for chunk in chunks:
             self.records.pop(chunk.key(), None)
             self.records[chunk.key()] = chunk.value()
 
-    def load(self) -> Stretches:
-        return load_stretches(self.records.items()).stretches.get(TP, Stretches())
+    def load(self) -> OffsetMap:
+        return load_stretches(self.records.items()).stretches.get(TP, OffsetMap())
 
 
 def test_the_open_chunk_is_rewritten_under_its_key() -> None:
-    log, topic = ChunkLog(TP), Topic()
-    log.append(Stretch(5, 0, 10))
+    log, topic = OffsetMapSegments(TP), Topic()
+    log.append(OffsetRange(5, 0, 10))
     topic.write(log.take())
     assert log.take() == []
-    log.append(Stretch(15, 10, 10))
+    log.append(OffsetRange(15, 10, 10))
     topic.write(log.take())
 
     assert topic.records == {chunk_key(TP, 5): b'{"stretches":[[5,0,20]]}'}
 
 
+def test_a_stretch_that_goes_on_is_known_by_its_begin_until_another_begins() -> None:
+    log = OffsetMapSegments(TP)
+    log.append(OffsetRange(0, 0, 10))
+    assert log.begun
+    log.take()
+
+    log.append(OffsetRange(10, 10, 5))
+    assert not log.begun
+    log.append(OffsetRange(16, 15, 5))
+    assert log.begun
+
+
 def test_a_full_chunk_is_written_once_and_the_oldest_are_taken_out_again() -> None:
-    log, topic = ChunkLog(TP), Topic()
+    log, topic = OffsetMapSegments(TP), Topic()
     for n in range((MAX_CHUNKS + 5) * 1000):
-        log.append(Stretch(2 * n, n, 1))
+        log.append(OffsetRange(2 * n, n, 1))
         if n % 7000 == 0:
             topic.write(log.take())
     topic.write(log.take())
@@ -217,34 +247,34 @@ def test_a_full_chunk_is_written_once_and_the_oldest_are_taken_out_again() -> No
 
 
 def test_a_rewind_begins_a_new_chunk_that_overrides() -> None:
-    log, topic = ChunkLog(TP), Topic()
-    log.append(Stretch(0, 0, 10))
-    log.append(Stretch(20, 10, 10))
+    log, topic = OffsetMapSegments(TP), Topic()
+    log.append(OffsetRange(0, 0, 10))
+    log.append(OffsetRange(20, 10, 10))
     topic.write(log.take())
-    log.append(Stretch(5, 20, 3))
+    log.append(OffsetRange(5, 20, 3))
     topic.write(log.take())
 
-    assert list(topic.load()) == [Stretch(0, 0, 5), Stretch(5, 20, 3)]
+    assert list(topic.load()) == [OffsetRange(0, 0, 5), OffsetRange(5, 20, 3)]
 
 
 def test_restarts_do_not_pile_up_chunks() -> None:
     topic = Topic()
     for session in range(100):
-        log = ChunkLog(TP)
-        log.append(Stretch(10 * session, 10 * session, 10))
+        log = OffsetMapSegments(TP)
+        log.append(OffsetRange(10 * session, 10 * session, 10))
         topic.write(log.take())
         loaded = load_stretches(topic.records.items())
         topic.write(loaded.rewrites)
         live = [value for value in topic.records.values() if value is not None]
         assert len(live) <= 1 + 8
 
-    assert list(topic.load()) == [Stretch(0, 0, 1000)]
+    assert list(topic.load()) == [OffsetRange(0, 0, 1000)]
 
 
 def test_what_lies_below_the_log_start_goes_out_of_the_topic() -> None:
     topic = Topic()
-    topic.write(chunks_of(TP, [Stretch(0, 0, 10)]))
-    topic.write(chunks_of(TP, [Stretch(20, 10, 10)]))
+    topic.write(chunks_of(TP, [OffsetRange(0, 0, 10)]))
+    topic.write(chunks_of(TP, [OffsetRange(20, 10, 10)]))
 
     loaded = load_stretches(topic.records.items(), {TP: 40})
 
@@ -257,12 +287,12 @@ def test_other_and_malformed_records_do_not_keep_chunks_from_being_read() -> Non
         (FLOW.key(), FLOW.value()),
         (KEY, b"?"),
         (PARTITION.key(), PARTITION.value()),
-        *((c.key(), c.value()) for c in chunks_of(TP, [Stretch(0, 0, 10)])),
+        *((c.key(), c.value()) for c in chunks_of(TP, [OffsetRange(0, 0, 10)])),
     ]
 
     loaded = load_stretches(records)
 
-    assert list(loaded.stretches[TP]) == [Stretch(0, 0, 10)]
+    assert list(loaded.stretches[TP]) == [OffsetRange(0, 0, 10)]
     assert len(loaded.malformed) == 1
 
 
@@ -293,15 +323,15 @@ def test_the_topic_translates_as_the_stretches_do_over_restarts_and_rewinds(
 def check_sessions(
     sessions: list[tuple[int, int, list[tuple[int, int, int]]]], *, lose: bool, every: int
 ) -> None:
-    topic, expected = Topic(), Stretches()
+    topic, expected = Topic(), OffsetMap()
     upstream = downstream = 0
     for start, foreign, runs in sessions:
         upstream, downstream = max(upstream + start, 0), downstream + foreign
-        log = ChunkLog(TP)
+        log = OffsetMapSegments(TP)
         for number, (hole, gap, count) in enumerate(runs):
             upstream, downstream = upstream + hole, downstream + gap
             lost = lose and number % 5 == 4
-            stretch = Stretch(upstream, LOST if lost else downstream, count)
+            stretch = OffsetRange(upstream, LOST if lost else downstream, count)
             log.append(stretch)
             expected.append(stretch)
             upstream, downstream = upstream + count, downstream + count
@@ -311,3 +341,16 @@ def check_sessions(
         assert list(topic.load()) == list(expected)
         topic.write(load_stretches(topic.records.items()).rewrites)
         assert list(topic.load()) == list(expected)
+
+
+def test_chunks_and_logs_name_the_topics_they_are_about() -> None:
+    origin = TopicIdPair("source-id", "target-id")
+    (chunk,) = chunks_of(TP, [OffsetRange(5, 0, 10)], origin)
+    logs = LogsRecord(connector="c", topic="t", origin=origin, syncs_id="x", syncs_from=12)
+
+    assert chunk.value() == b'{"stretches":[[5,0,10]],"origin":["source-id","target-id"]}'
+    assert logs.key() == b'["logs","c","t"]'
+    for record in (chunk, logs):
+        assert read_state(record.key(), record.value()) == record
+    assert isinstance(read_state(logs.key(), b'{"origin":[1,2]}'), Malformed)
+    assert read_state(logs.key(), None) is None

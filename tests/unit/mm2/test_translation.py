@@ -7,7 +7,7 @@ from bisect import bisect_left
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heliograph.mm2.offset_map import LOST, Stretch, Stretches
+from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.mm2.translation import Translation
@@ -23,7 +23,7 @@ def translation(
     for upstream, downstream in syncs:
         store.apply(OffsetSync(*P, upstream, downstream))
     store.reached_end()
-    known = {P: Stretches(Stretch(*each) for each in stretches)} if stretches else {}
+    known = {P: OffsetMap(OffsetRange(*each) for each in stretches)} if stretches else {}
     return Translation(store, known)
 
 

@@ -2,15 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heliograph.plan.acls import (
-    AclOperation,
-    AclPermission,
-    PatternType,
-    TopicAcl,
-    plan_acls,
-    should_replicate_acl,
-    target_acl,
-)
+from heliograph.plan.acls import plan_acls, should_replicate_acl, target_acl
+from heliograph.wire.acls import AclOperation, AclPermission, PatternType, TopicAcl
 
 READ = TopicAcl(
     topic="test_topic",

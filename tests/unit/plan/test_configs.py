@@ -3,17 +3,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heliograph.plan.configs import (
-    ConfigChange,
-    ConfigEntry,
-    ConfigSource,
-    new_topic_configs,
-    plan_configs,
-)
+from heliograph.plan.configs import new_topic_configs, plan_configs
 from heliograph.policy.config_filter import (
     DEFAULT_CONFIG_PROPERTIES_EXCLUDE,
     DefaultConfigPropertyFilter,
 )
+from heliograph.wire.topic_configs import ConfigChange, ConfigEntry, ConfigSource
 
 TARGET_DEFAULTS = DefaultConfigPropertyFilter.of()
 SOURCE_DEFAULTS = DefaultConfigPropertyFilter.of(use_defaults_from="source")

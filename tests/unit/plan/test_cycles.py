@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heliograph.config.formats.mm2_properties import load
-from heliograph.plan.cycles import FilteredFlow, find_loops
+from heliograph.plan.cycles import FilteredFlow, find_loops, may_loop
 from heliograph.plan.external_cycles import (
     FRESH_MS,
     ForeignFlow,
@@ -243,3 +243,30 @@ def test_a_java_mirror_from_elsewhere_is_harmless(flow: MakeFlow) -> None:
     mirror = JavaMirror(source_alias="c", topics={"orders": NOW})
 
     assert java(flow("a->b"), mirror, {"orders"}) == set()
+
+
+def named(made: FilteredFlow, name: str) -> FilteredFlow:
+    """As a connector of that name has it."""
+    return FilteredFlow(replace(made.flow, name=name), made.topic_filter)
+
+
+def test_connectors_with_the_same_aliases_for_other_clusters_are_told_apart(flow: MakeFlow) -> None:
+    forth, back = named(flow("a->b"), "forth"), named(flow("b->a"), "back")
+    ends = {"forth": {"a": "id-a", "b": "id-b"}, "back": {"b": "id-c", "a": "id-a"}}
+    by_alias: dict[str, str | None] = {"a": "id-a", "b": "id-c"}
+    topics = {"id-a": ["orders"]}
+
+    assert find_loops([forth, back], by_alias, topics, ends) == {}
+
+    again = named(flow("a->b"), "again")  # under the same aliases, and the other way round
+    crossed = {"forth": ends["forth"], "again": {"a": "id-b", "b": "id-a"}}
+    refused = find_loops([forth, again], {"a": "id-b", "b": "id-a"}, topics, crossed)
+    assert refused.keys() == {"forth", "again"}
+
+
+def test_aliases_that_stand_for_several_clusters_are_looked_into(flow: MakeFlow) -> None:
+    flows = [named(flow("a->b", policy=DEFAULT), name) for name in ("one", "two")]
+    apart = {"one": {"a": "id-a", "b": "id-b"}, "two": {"a": "id-a", "b": "id-c"}}
+
+    assert may_loop(flows, {"a": "id-a", "b": "id-b"}, apart)
+    assert not may_loop(flows, {"a": "id-a", "b": "id-b"})

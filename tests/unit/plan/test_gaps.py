@@ -7,22 +7,36 @@ from itertools import product
 
 import pytest
 
-from heliograph.model import Gap, GapKind, GapPolicy, Mark, OffsetReset, Origin
+from heliograph.model import (
+    Gap,
+    GapKind,
+    GapPolicies,
+    GapPolicy,
+    LeaderEpochMark,
+    LossPolicy,
+    OffsetReset,
+    TopicIdPair,
+)
 from heliograph.plan.gaps import (
     UNKNOWN_EPOCH,
     Found,
     Known,
     Topic,
     Verdict,
+    departure,
     describe,
     fails,
     judge,
+    mark_after,
     outcome,
 )
 
 EARLIEST, LATEST, NONE = OffsetReset.EARLIEST, OffsetReset.LATEST, OffsetReset.NONE
-KNOWN = Known(position=50, source_end=60, mark=Mark(50, 3), origin=Origin("s1", "t1"))
+KNOWN = Known(
+    position=50, source_end=60, mark=LeaderEpochMark(50, 3), origin=TopicIdPair("s1", "t1")
+)
 FOUND = Found(source=Topic(True, "s1"), remote=Topic(True, "t1"), start=10, end=90, epoch_end=70)
+CONTINUE, FAIL = GapPolicies(), GapPolicies(GapPolicy.FAIL, LossPolicy.FAIL)
 NEW_SOURCE, NEW_REMOTE = Topic(True, "s2"), Topic(True, "t2")
 GONE = Topic(False)
 
@@ -86,7 +100,7 @@ def test_a_leader_that_has_what_was_read_and_does_not_show_it_yet_has_no_gap(
 
 def test_a_position_past_the_end_that_nobody_has_read_of_this_log_starts_over() -> None:
     """Somebody has stored it."""
-    older = replace(KNOWN, mark=Mark(30, 2))
+    older = replace(KNOWN, mark=LeaderEpochMark(30, 2))
 
     verdict = judge(older, replace(FOUND, end=40, epoch_end=40), EARLIEST)
 
@@ -104,17 +118,31 @@ def test_a_log_that_took_another_course_is_followed_from_where_it_did(
 
 
 def test_another_course_behind_the_position_is_none_for_it() -> None:
-    ahead = replace(KNOWN, mark=Mark(58, 3))  # read, but not acknowledged yet
+    ahead = replace(KNOWN, mark=LeaderEpochMark(58, 3))  # read, but not acknowledged yet
 
     assert judge(ahead, replace(FOUND, epoch_end=55), EARLIEST) == Verdict(50)
     assert judge(ahead, replace(FOUND, epoch_end=45), EARLIEST).position == 45
 
 
 def test_an_older_mark_says_nothing_of_what_came_after_it() -> None:
-    older = replace(KNOWN, mark=Mark(30, 2))
+    older = replace(KNOWN, mark=LeaderEpochMark(30, 2))
 
     assert judge(older, replace(FOUND, epoch_end=40), EARLIEST) == Verdict(50)
     assert judge(older, replace(FOUND, epoch_end=20), EARLIEST).position == 20
+
+
+def test_a_leader_that_lacks_an_epoch_is_followed_from_where_that_began_however_long_its_older_ones_are() -> (
+    None
+):
+    """KIP-279: it was to be truncated, and was elected before."""
+    known = replace(KNOWN, mark=LeaderEpochMark(50, 3, ((2, 30), (3, 40))))
+
+    assert judge(known, replace(FOUND, epoch_end=45, epoch=3), EARLIEST).position == 45
+    assert judge(known, replace(FOUND, epoch_end=45, epoch=2), EARLIEST).position == 40
+    assert judge(known, replace(FOUND, epoch_end=45, epoch=1), EARLIEST).position == 30
+    assert mark_after(known, replace(FOUND, epoch_end=45, epoch=2), Verdict(40)) == LeaderEpochMark(
+        40, 3, ((2, 30),)
+    )
 
 
 def test_a_leader_that_does_not_know_the_epoch_has_another_log() -> None:
@@ -151,8 +179,8 @@ def test_a_source_topic_that_is_gone_leaves_what_was_not_mirrored() -> None:
     verdict = judge(KNOWN, replace(FOUND, source=GONE), EARLIEST)
 
     assert verdict == Verdict(None, (Gap(GapKind.SOURCE_DELETED, 50, 60, -1),))
-    assert not fails(verdict, GapPolicy.CONTINUE)
-    assert fails(verdict, GapPolicy.FAIL)
+    assert not fails(verdict, CONTINUE)
+    assert fails(verdict, FAIL)
 
 
 @pytest.mark.parametrize("source", [GONE, NEW_SOURCE])
@@ -176,7 +204,9 @@ def test_a_remote_topic_that_is_another_takes_what_was_mirrored_with_it(
 
 def test_a_remote_topic_that_nothing_was_mirrored_to_is_no_loss() -> None:
     untouched = replace(KNOWN, position=0)
-    unknown = replace(KNOWN, origin=Origin("s1", None))  # never seen: created for the first time
+    unknown = replace(
+        KNOWN, origin=TopicIdPair("s1", None)
+    )  # never seen: created for the first time
 
     for known in (untouched, unknown):
         for remote in (GONE, NEW_REMOTE):
@@ -209,7 +239,7 @@ def test_every_combination_keeps_the_laws() -> None:
             assert verdict.position == KNOWN.position, found
         if verdict.position is not None:
             assert start <= verdict.position <= end, found
-        assert fails(verdict, GapPolicy.FAIL) is bool(verdict.gaps)
+        assert fails(verdict, FAIL) is bool(verdict.gaps)
         for gap in verdict.gaps:
             assert gap.first <= gap.end, found
 
@@ -217,8 +247,8 @@ def test_every_combination_keeps_the_laws() -> None:
 def test_a_gap_without_a_way_on_fails_whatever_the_policy() -> None:
     verdict = judge(KNOWN, replace(FOUND, start=55), NONE)
 
-    assert fails(verdict, GapPolicy.CONTINUE)
-    assert not fails(judge(KNOWN, replace(FOUND, start=55), EARLIEST), GapPolicy.CONTINUE)
+    assert fails(verdict, CONTINUE)
+    assert not fails(judge(KNOWN, replace(FOUND, start=55), EARLIEST), CONTINUE)
 
 
 @pytest.mark.parametrize("kind", GapKind)
@@ -227,7 +257,50 @@ def test_every_gap_is_told_with_its_range_and_its_outcome(kind: GapKind) -> None
 
     assert ("50" in said and "59" in said) or "offset 60 is past the source's end 50" in said
     assert describe(Gap(kind, 50, 50, 7))
-    assert "source.log.gap.policy=fail" in outcome(Gap(kind, 50, 60, -1), GapPolicy.FAIL)
-    stays = kind is GapKind.SOURCE_DELETED
-    then = outcome(Gap(kind, 50, 60, 7), GapPolicy.CONTINUE)
-    assert then == ("its remote topic stays as it is" if stays else "going on at offset 7")
+    policy = "target.log.loss" if kind is GapKind.TARGET_LOST else "source.log.gap"
+    assert f"{policy}.policy=fail" in outcome(Gap(kind, 50, 60, -1), FAIL)
+    then = outcome(Gap(kind, 50, 60, 7), CONTINUE)
+    expected = {
+        GapKind.SOURCE_DELETED: "its remote topic stays as it is",
+        GapKind.TARGET_LOST: "copying them again from source offset 7 on",
+    }
+    assert then == expected.get(kind, "going on at offset 7")
+
+
+def test_what_the_target_lost_and_cannot_be_located_stays_lost_and_is_told_so() -> None:
+    said = outcome(Gap(GapKind.TARGET_LOST, 50, 60, 60), CONTINUE)
+
+    assert "not copied again: going on at offset 60" in said
+
+
+def test_each_side_has_a_policy_of_its_own() -> None:
+    lost = Verdict(50, (Gap(GapKind.TARGET_LOST, 50, 60, 50),))
+    overtaken = Verdict(60, (Gap(GapKind.OVERTAKEN, 50, 60, 60),))
+    source, target = GapPolicies(source=GapPolicy.FAIL), GapPolicies(target=LossPolicy.FAIL)
+
+    assert (fails(lost, source), fails(lost, target)) == (False, True)
+    assert (fails(overtaken, source), fails(overtaken, target)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("found", "departs", "mark"),
+    [
+        (FOUND, None, LeaderEpochMark(50, 3)),
+        (replace(FOUND, start=55), None, LeaderEpochMark(50, 3)),  # overtaken by retention
+        (replace(FOUND, epoch_end=45), 45, LeaderEpochMark(45, 3)),
+        (replace(FOUND, epoch_end=UNKNOWN_EPOCH), None, None),
+        (replace(FOUND, source=NEW_SOURCE), None, None),
+        (replace(FOUND, epoch_end=None), None, LeaderEpochMark(50, 3)),
+    ],
+)
+def test_what_is_known_of_a_log_outlives_a_jump(
+    found: Found, departs: int | None, mark: LeaderEpochMark | None
+) -> None:
+    """A second truncation before the next record is read must be noticed, too."""
+    verdict = judge(KNOWN, found, EARLIEST)
+
+    assert departure(KNOWN, found) == departs
+    assert mark_after(KNOWN, found, verdict) == mark
+    again = replace(KNOWN, position=verdict.position or 0, mark=mark)
+    if found.source == FOUND.source and found.epoch_end != UNKNOWN_EPOCH:
+        assert not judge(again, found, EARLIEST).gaps, "told twice"

@@ -8,7 +8,9 @@ from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
 from heliograph.plan.group_offsets import (
     OffsetDecision,
+    of_known_topics,
     plan_group_offsets,
+    plan_taking_back,
     why_left_alone,
     within_log_ends,
 )
@@ -121,3 +123,26 @@ def test_nothing_is_committed_for_a_partition_that_is_not_there() -> None:
 
     assert commits(bounded) == {}
     assert bounded[0].reason == "the target has no such partition"
+
+
+def test_a_group_that_was_moved_into_a_log_that_is_gone_goes_back_and_no_other() -> None:
+    void = checkpoints(("moved", T1, 500, 500), ("read-on", T1, 500, 500), ("absent", T1, 500, 500))
+    corrected = checkpoints(("moved", T1, 500, 0), ("read-on", T1, 500, 0), ("absent", T1, 500, 0))
+    on_target: GroupOffsets = {
+        "moved": {T1: CommittedOffset(500)},
+        "read-on": {T1: CommittedOffset(40)},  # by its own consumers
+        "absent": {},
+    }
+
+    decisions = plan_taking_back(void, corrected, on_target)
+
+    assert commits(decisions) == {"moved": {T1: CommittedOffset(0, "metadata")}}
+
+
+def test_nothing_is_committed_for_a_topic_that_the_checkpoints_are_not_about() -> None:
+    planned = plan_group_offsets(checkpoints(("g", T1, 200, 101), ("g", T2, 100, 51)), {"g": {}})
+
+    found = of_known_topics(planned, {"topic1": "old", "topic2": "same"}, {"topic1": "new"}.get)
+
+    assert commits(found) == {"g": {T2: CommittedOffset(51, "metadata")}}
+    assert "created again" in found[0].reason

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.mm2.state_records import TrailRecord
-from heliograph.model import ProducerIdentity, TopicPartition, Trail
-from heliograph.plan.resume import Doubt, Landed, LastBatch, Resumption, landed_since, resumption
+from heliograph.mm2.state_records import ProducerSnapshotRecord
+from heliograph.model import (
+    IsolationLevel,
+    LastBatch,
+    LeaderEpochMark,
+    ProducerIdentity,
+    ProducerSnapshot,
+    TopicPartition,
+)
+from heliograph.plan.resume import Doubt, Landed, Resumption, TargetLost, landed_since, resumption
 
 OURS = ProducerIdentity(4000, 0)
-TRAIL = Trail(100, 40, 30, OURS, (80, 100))
-RECORD = TrailRecord(
+COMMITTED, UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
+TRAIL = ProducerSnapshot(100, 40, 30, OURS, (80, 100), COMMITTED, LeaderEpochMark(120, 3))
+RECORD = ProducerSnapshotRecord(
     topic_partition=TopicPartition("orders", 0), remote_topic="us.orders", trail=TRAIL
 )
 
@@ -31,7 +39,7 @@ def test_offsets_that_were_reset_stay_reset() -> None:
 
 def test_before_the_first_offset_is_stored_the_trail_is_all_there_is() -> None:
     trail = TRAIL._replace(stored=(-1, 100))
-    record = TrailRecord(
+    record = ProducerSnapshotRecord(
         topic_partition=RECORD.topic_partition, remote_topic="us.orders", trail=trail
     )
 
@@ -48,42 +56,66 @@ def test_without_a_trail_the_stored_offset_counts() -> None:
 
 
 def test_nothing_has_landed_since() -> None:
-    assert landed_since(TRAIL, 40, None) == Landed(0, 0)
+    assert landed_since(TRAIL, 40, None, COMMITTED) == Landed(0, 0)
 
 
 def test_the_last_batch_counts_what_has_landed() -> None:
-    assert landed_since(TRAIL, 47, LastBatch(OURS, 37)) == Landed(7, 0)
+    assert landed_since(TRAIL, 47, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
 
 
 def test_records_of_others_are_told_from_ours() -> None:
-    assert landed_since(TRAIL, 60, LastBatch(OURS, 37)) == Landed(7, 13)
-    assert landed_since(TRAIL, 60, None) == Landed(0, 20)
+    assert landed_since(TRAIL, 60, LastBatch(OURS, 37), COMMITTED) == Landed(7, 13)
+    assert landed_since(TRAIL, 60, None, COMMITTED) == Landed(0, 20)
 
 
 def test_numbers_wrap() -> None:
     trail = TRAIL._replace(sequence=2**31 - 3)
 
-    assert landed_since(trail, 50, LastBatch(OURS, 7)) == Landed(10, 0)
+    assert landed_since(trail, 50, LastBatch(OURS, 7), COMMITTED) == Landed(10, 0)
 
 
 def test_without_an_offset_on_the_target_the_numbers_tell() -> None:
     trail = TRAIL._replace(downstream=-1)
 
-    assert landed_since(trail, 1000, LastBatch(OURS, 37)) == Landed(7, 0)
+    assert landed_since(trail, 1000, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
 
 
 @pytest.mark.parametrize(
-    ("end", "last", "reason"),
+    ("end", "last", "lost_from"),
     [
-        (39, None, "ends at offset 39, before 40"),
-        (45, LastBatch(OURS, 25), "lacks the last 5 records"),
-        (45, LastBatch(OURS, 37), "has 5 records more, but its writer's sequence has moved by 7"),
+        (39, None, 39),
+        (45, LastBatch(OURS, 25, next_offset=36), 36),  # and others have written since
     ],
 )
-def test_a_target_that_lost_records_leaves_a_doubt(
-    end: int, last: LastBatch | None, reason: str
+def test_a_target_that_lost_what_it_had_acknowledged(
+    end: int, last: LastBatch | None, lost_from: int
 ) -> None:
-    landed = landed_since(TRAIL, end, last)
+    assert landed_since(TRAIL, end, last, COMMITTED) == TargetLost(lost_from)
+
+
+def test_records_of_a_later_epoch_leave_a_doubt() -> None:
+    """Its trail is written before its first record, and is lost."""
+    later = LastBatch(OURS._replace(epoch=1), 7)
+
+    assert isinstance(landed_since(TRAIL, 47, later, COMMITTED), Doubt)
+
+
+def test_numbers_that_do_not_fit_the_log_leave_a_doubt() -> None:
+    landed = landed_since(TRAIL, 45, LastBatch(OURS, 37), COMMITTED)
 
     assert isinstance(landed, Doubt)
-    assert reason in landed.reason
+    assert "has 5 records more, but its writer's sequence has moved by 7" in landed.reason
+
+
+@pytest.mark.parametrize("before", [UNCOMMITTED, None])
+def test_what_landed_under_another_isolation_level_cannot_be_counted_off(
+    before: IsolationLevel | None,
+) -> None:
+    """Aborted records may be among them, or were left out."""
+    trail = TRAIL._replace(isolation=before)
+
+    landed = landed_since(trail, 47, LastBatch(OURS, 37), COMMITTED)
+
+    assert isinstance(landed, Doubt)
+    assert "read_committed" in landed.reason
+    assert landed_since(trail, 40, None, COMMITTED) == Landed(0, 0)

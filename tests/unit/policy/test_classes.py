@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -125,6 +126,13 @@ def test_a_users_policy_is_called_with_the_settings() -> None:
     assert policy.checkpoints_topic("us") == "us.checkpoints.internal"
 
 
+def test_a_users_policies_are_the_same_if_they_say_so() -> None:
+    first, second = (classes.replication_policy("acme:Shout", {}, "us") for _ in range(2))
+
+    assert first == second
+    assert hash(first) == hash(second)
+
+
 def test_a_users_filters_are_asked() -> None:
     settings = {"limit": "3"}
 
@@ -164,3 +172,66 @@ def test_a_class_that_fails_on_its_settings_is_named() -> None:
         ConfigError, match=r"topic.filter.class: acme:Short could not be made .*limit"
     ):
         classes.topic_filter("acme:Short", {})
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("raise SystemExit('bye')", "cannot be imported .SystemExit: bye."),
+        ("def __getattr__(name): raise SystemExit(1)", "cannot be looked up .SystemExit"),
+        (
+            "class F:\n  def __init__(self, s): raise SystemExit(2)\n  should_replicate_topic = len",
+            "could not be made from the settings .SystemExit: 2.",
+        ),
+        ("class B(BaseException): ...\nraise B('x')", "cannot be imported .B: x."),
+    ],
+)
+def test_a_class_that_wants_to_end_the_process_is_an_error_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, sentence: str
+) -> None:
+    (tmp_path / "leaving.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "leaving", raising=False)
+
+    with pytest.raises(ConfigError, match=sentence):
+        classes.topic_filter("leaving:F", {})
+
+
+def test_a_method_that_wants_to_end_the_process_is_an_error_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "going.py").write_text(
+        "class F:\n  def __init__(self, s): ...\n  def should_replicate_topic(self, t): raise SystemExit(3)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(
+        ConfigError, match=r"going:F: should_replicate_topic failed .SystemExit: 3."
+    ):
+        classes.topic_filter("going:F", {}).accepts("orders")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "unittest.__main__:x-",
+        "acme:",
+        ":Short",
+        "acme:Short:x",
+        "acme :Short",
+        "acme:Short.x",
+        ".acme:Short",
+    ],
+)
+def test_a_python_class_has_one_form_and_no_other_is_imported(name: str) -> None:
+    with pytest.raises(ConfigError, match="expected a Python class as module:Class"):
+        classes.topic_filter(name, {"limit": "3"})
+
+
+def test_only_modules_that_are_listed_are_imported() -> None:
+    settings = {"limit": "3"}
+
+    assert classes.topic_filter("acme:Short", settings, frozenset({"acme"})).accepts("ab")
+    for modules in (frozenset[str](), frozenset({"acm"}), frozenset({"acme.more"})):
+        with pytest.raises(ConfigError, match=r"rest\.connector\.allowed\.modules"):
+            classes.topic_filter("acme:Short", settings, modules)

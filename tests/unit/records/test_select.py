@@ -121,14 +121,15 @@ def test_a_marker_at_the_end_moves_the_position() -> None:
     assert select(joined(marker(10, 7, COMMIT)), position=10)[:3] == ([], 11, False)
 
 
-def test_the_leader_epoch_is_that_of_the_last_batch_looked_at() -> None:
+def test_leader_epochs_are_told_with_where_they_begin_among_the_batches_looked_at() -> None:
     older = bytearray(batch(10))
     older[12:16] = (3).to_bytes(4, "big")  # outside the checksum
 
-    assert select(joined(older), position=10).leader_epoch == 3
-    assert select(joined(older, batch(12)), position=10).leader_epoch == 5
-    assert select(joined(older, batch(12)), position=10, end=12).leader_epoch == 3
-    assert select(joined(), position=10).leader_epoch == -1
+    assert select(joined(older), position=11).epochs == ((3, 11),)
+    assert select(joined(older, batch(12)), position=10).epochs == ((3, 10), (5, 12))
+    assert select(joined(older, batch(12)), position=10, end=12).epochs == ((3, 10),)
+    assert select(joined(batch(10), batch(12)), position=10).epochs == ((5, 10),)
+    assert select(joined(), position=10).epochs == ()
 
 
 def test_interleaved_transactions_are_told_apart_by_producer() -> None:

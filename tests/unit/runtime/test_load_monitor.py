@@ -11,7 +11,7 @@ import pytest
 from heliograph.model import TopicPartition
 from heliograph.plan.epoch import FlowView, plan_epoch
 from heliograph.runtime import load_monitor as module
-from heliograph.runtime.load_monitor import Weighing
+from heliograph.runtime.load_monitor import LoadMonitor
 from support.configurations.mm2_files import BASE, Reader
 
 MINUTE = 60.0
@@ -63,7 +63,7 @@ def flow(tmp_path: Path) -> Any:
 
 
 def test_a_task_that_has_all_the_load_is_worth_another_epoch(flow: Any, clock: Clock) -> None:
-    weighing = Weighing(flow)
+    weighing = LoadMonitor(flow)
     flow.copy(HEAVY, 0)
     clock.now = MINUTE + 1
 
@@ -71,7 +71,7 @@ def test_a_task_that_has_all_the_load_is_worth_another_epoch(flow: Any, clock: C
 
 
 def test_a_balance_that_is_good_enough_is_left_alone(flow: Any, clock: Clock) -> None:
-    weighing = Weighing(flow)
+    weighing = LoadMonitor(flow)
     flow.copy(HEAVY, HEAVY)
     clock.now = MINUTE + 1
 
@@ -79,7 +79,7 @@ def test_a_balance_that_is_good_enough_is_left_alone(flow: Any, clock: Clock) ->
 
 
 def test_no_pause_is_worth_a_small_load(flow: Any, clock: Clock) -> None:
-    weighing = Weighing(flow)
+    weighing = LoadMonitor(flow)
     flow.copy(1000, 0)
     clock.now = MINUTE + 1
 
@@ -87,7 +87,7 @@ def test_no_pause_is_worth_a_small_load(flow: Any, clock: Clock) -> None:
 
 
 def test_what_counts_is_the_last_minute_and_only_once_a_minute(flow: Any, clock: Clock) -> None:
-    weighing = Weighing(flow)
+    weighing = LoadMonitor(flow)
     flow.copy(HEAVY, HEAVY)
     clock.now = MINUTE + 1
     weighing.look([flow], flow.tasks)

@@ -12,10 +12,13 @@ from heliograph.mm2.state_records import PartitionStatus
 from heliograph.model import (
     Gap,
     GapKind,
-    Mark,
-    Origin,
+    IsolationLevel,
+    LeaderEpochMark,
     PartitionState,
+    ProducerIdentity,
+    ProducerSnapshot,
     Receipt,
+    TopicIdPair,
     TopicPartition,
 )
 from heliograph.plan.gaps import Found
@@ -37,8 +40,8 @@ STATUS = PartitionStatus(
     source_end=60,
     copied_ms=1,
     state=PartitionState.RUNNING,
-    mark=Mark(50, 3),
-    origin=Origin("s1", "t1"),
+    mark=LeaderEpochMark(50, 3),
+    origin=TopicIdPair("s1", "t1"),
 )
 
 
@@ -78,7 +81,9 @@ def look(
     past_end: bool = False,
     found: Found | None = None,
 ) -> dict[TopicPartition, int | None]:
-    def logs(marks: Mapping[TopicPartition, Mark | None]) -> Mapping[TopicPartition, Found]:
+    def logs(
+        marks: Mapping[TopicPartition, LeaderEpochMark | None],
+    ) -> Mapping[TopicPartition, Found]:
         return {} if found is None else dict.fromkeys(marks, found)
 
     moved = gaps.look(
@@ -111,7 +116,7 @@ def receipt(
         source_end=70,
         stored=stored,
         state=state,
-        mark=Mark(position, 3),
+        mark=LeaderEpochMark(position, 3),
         turn=turn,
         recheck=recheck,
         gaps=gaps,
@@ -125,7 +130,7 @@ OVERTAKEN = Gap(GapKind.OVERTAKEN, 50, 55, 55, at_ms=7)
 def test_topics_that_are_the_same_move_nothing(gaps: FlowGaps) -> None:
     assert look(gaps, SAME) == {}
     assert gaps.records() == []
-    assert gaps.lineages()[TP] == (Origin("s1", "t1"), Mark(50, 3), 0)
+    assert gaps.lineages()[TP] == (TopicIdPair("s1", "t1"), LeaderEpochMark(50, 3), 0, None)
 
 
 def test_a_source_created_again_gives_another_position_in_another_turn(gaps: FlowGaps) -> None:
@@ -138,7 +143,7 @@ def test_a_source_created_again_gives_another_position_in_another_turn(gaps: Flo
         10,
         (GapKind.SOURCE_RECREATED, 50, 60, 0),
     )
-    assert gaps.lineages()[TP] == (Origin("s2", "t1"), None, 1)
+    assert gaps.lineages()[TP] == (TopicIdPair("s2", "t1"), None, 1, None)
     assert gaps.turns(TP) == range(1, 2)
 
 
@@ -146,11 +151,11 @@ def test_ids_are_told_to_a_successor_once_the_new_offset_is_stored(gaps: FlowGap
     look(gaps, NEW_SOURCE, found=FRESH)
 
     gaps.hear([receipt(turn=0)])  # a task of the old topic, whose word is void
-    assert gaps.origins()[TP] == Origin("s1", "t1")
+    assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
     gaps.hear([receipt(5, turn=1, stored=False)])
-    assert gaps.origins()[TP] == Origin("s1", "t1")
+    assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
     gaps.hear([receipt(5, turn=1)])
-    assert gaps.origins()[TP] == Origin("s2", "t1")
+    assert gaps.origins()[TP] == TopicIdPair("s2", "t1")
 
 
 def test_what_cannot_be_asked_is_looked_at_again(gaps: FlowGaps) -> None:
@@ -186,7 +191,7 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
     assert (record.gaps, record.last.first, record.last.end) == (1, 0, 50)
     assert gaps.identities() != before, "its lease is another"
     assert gaps.turns(TP) == range(2), "what its tasks say of positions holds"
-    assert gaps.origins()[TP] == Origin("s1", "t2")
+    assert gaps.origins()[TP] == TopicIdPair("s1", "t2")
 
 
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:
@@ -201,6 +206,29 @@ def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGap
 def test_a_position_past_the_end_is_looked_at(gaps: FlowGaps) -> None:
     assert look(gaps, SAME, position=50, past_end=True, found=Found(start=0, end=40)) == {TP: 0}
     assert gaps.records()[0].last.kind is GapKind.PAST_END
+
+
+def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGaps) -> None:
+    """Without it, another truncation before the next record is read would go unnoticed; with the old one, a
+    successor would take records that were read after the jump for truncated ones."""
+    found = Found(start=0, end=35, epoch_end=30)
+
+    assert look(gaps, SAME, position=50, past_end=True, found=found) == {TP: 30}
+    assert gaps.lineages()[TP].mark == LeaderEpochMark(30, 3)
+
+
+def test_a_trail_without_a_mark_is_newer_than_the_status_beside_it(gaps: FlowGaps) -> None:
+    """Its writer had lost the mark at a jump; the status still has the one of before."""
+    trail = ProducerSnapshot(
+        30, 50, 0, ProducerIdentity(7, 0), isolation=IsolationLevel.READ_UNCOMMITTED
+    )
+    gaps.resume({TP: trail})
+    assert gaps.lineages()[TP].mark is None
+
+
+def test_a_trail_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: FlowGaps) -> None:
+    gaps.resume({TP: ProducerSnapshot(30, 50, 0, ProducerIdentity(7, 0))})
+    assert gaps.lineages()[TP].mark == LeaderEpochMark(50, 3)
 
 
 def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGaps) -> None:
@@ -255,7 +283,7 @@ def test_with_the_policy_fail_a_partition_waits_until_another_offset_is_stored(
     assert strict.failed() == {}
     assert strict.records()[0].failure is None
     assert strict.records()[0].gaps == 1
-    assert strict.origins()[TP] == Origin("s2", "t1")
+    assert strict.origins()[TP] == TopicIdPair("s2", "t1")
     assert look(strict, NEW_SOURCE, position=12) == {}
 
 

@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.mm2.state_records import TrailRecord
-from heliograph.model import ClusterConfig, ProducerIdentity, TopicPartition, Trail
+from heliograph.mm2.state_records import ProducerSnapshotRecord
+from heliograph.model import ClusterConfig, ProducerIdentity, ProducerSnapshot, TopicPartition
 from heliograph.runtime import observed_flow as module
 from heliograph.runtime.cycle_guard import LoopGuard
 from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.sync.offsets import StoredOffset
 from support.configurations.mm2_files import BASE, Reader
 
 TP = TopicPartition("orders", 0)
 
 
-def trail(*stored: int) -> dict[TopicPartition, TrailRecord]:
-    its = Trail(90, 70, 70, ProducerIdentity(7, 0), stored)
-    return {TP: TrailRecord(topic_partition=TP, remote_topic="us.orders", trail=its)}
+def trail(*stored: int) -> dict[TopicPartition, ProducerSnapshotRecord]:
+    its = ProducerSnapshot(90, 70, 70, ProducerIdentity(7, 0), stored)
+    return {TP: ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", trail=its)}
 
 
 @pytest.fixture
@@ -42,10 +43,10 @@ def test_offsets_and_trails_that_do_not_fit_are_read_until_nothing_is_new(
     flow: ObservedFlow,
     monkeypatch: pytest.MonkeyPatch,
     stored: list[int],
-    trails: list[dict[TopicPartition, TrailRecord]],
+    trails: list[dict[TopicPartition, ProducerSnapshotRecord]],
     start: int,
 ) -> None:
-    monkeypatch.setattr(module, "stored_positions", lambda *_: {TP: stored.pop(0)})
+    monkeypatch.setattr(module, "stored_offsets", lambda *_: {TP: StoredOffset(stored.pop(0))})
     monkeypatch.setattr(module, "read_trails", lambda *_: trails.pop(0))
 
     found = flow._read_resumptions()[1]

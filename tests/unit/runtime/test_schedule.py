@@ -12,8 +12,7 @@ import pytest
 from heliograph.errors import ConnectionLost, NotKafka
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.schedule import Schedule
-
-PATIENCE = 10.0
+from support.waiting import PATIENCE_SECONDS
 
 
 class Run:
@@ -30,7 +29,7 @@ def run() -> Iterator[Run]:
     made = Run()
     yield made
     made.stop.set()
-    made.schedule.join(PATIENCE)
+    made.schedule.join(PATIENCE_SECONDS)
     assert not made.schedule.running
 
 
@@ -45,7 +44,7 @@ def test_a_job_recurs_and_its_failure_is_a_problem_until_it_works_again(run: Run
         if answer is not None:
             raise answer
         failed.set()  # the second time: the problem of the first is there to be looked at
-        seen.wait(PATIENCE)
+        seen.wait(PATIENCE_SECONDS)
         return {}
 
     def after() -> Mapping[str, str]:
@@ -57,10 +56,10 @@ def test_a_job_recurs_and_its_failure_is_a_problem_until_it_works_again(run: Run
     run.schedule.every(0.001, "flow a->b: checkpoints", after)
     run.schedule.start()
 
-    assert failed.wait(PATIENCE)
+    assert failed.wait(PATIENCE_SECONDS)
     assert run.problems.sentences() == ["flow a->b: groups: source: no answer; trying again"]
     seen.set()
-    assert worked.wait(PATIENCE)
+    assert worked.wait(PATIENCE_SECONDS)
 
 
 def test_what_trying_again_cannot_mend_is_not_promised_to_be_tried(run: Run) -> None:
@@ -127,7 +126,7 @@ def test_a_job_may_have_to_wait_for_its_first_time(run: Run) -> None:
     run.schedule.every(60.0, "at once", lambda: job("at once"))
     run.schedule.start()
 
-    assert done.wait(PATIENCE)
+    assert done.wait(PATIENCE_SECONDS)
     assert order == ["at once", "later"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from heliograph.config.mirror_config import FlowSetup
+from heliograph.errors import ConfigError
+from heliograph.plan.spark_protection import Protection
 from heliograph.runtime import task_setups as module
 from heliograph.runtime.task_setups import TaskSetups
 from support.configurations.mm2_files import BASE, Reader
@@ -29,29 +32,83 @@ def setup_of(folder: Path, properties: dict[str, str]) -> FlowSetup:
     return FlowSetup(flow=config.flow("us->eu"), source=source, target=target, offsets=target)
 
 
-def spark(*, encrypts: bool) -> Any:
-    return SimpleNamespace(encrypts=encrypts)
+def spark(*, protects: bool) -> Any:
+    protection = Protection(master="spark://head:7077", authenticates=protects, encrypts=protects)
+    return SimpleNamespace(protection=protection)
 
 
-def test_secrets_that_travel_in_the_clear_are_told_of_once(
+def test_secrets_are_refused_where_spark_does_not_protect_them_and_nothing_is_packed(
+    tmp_path: Path,
+) -> None:
+    setups = TaskSetups(spark(protects=False), accepts_unencrypted=False)
+    secret, plain = setup_of(tmp_path, _LOGIN), setup_of(tmp_path, {})
+
+    assert setups.refusal(plain) is None
+    assert "expected spark.authenticate=true" in (setups.refusal(secret) or "")
+    assert len(setups.pack([plain])) == 1
+    with pytest.raises(ConfigError, match="flow us->eu: Spark at spark://head:7077: expected"):
+        setups.pack([plain, secret])
+
+
+def test_secrets_of_the_cluster_that_keeps_offsets_count_too(tmp_path: Path) -> None:
+    setups = TaskSetups(spark(protects=False), accepts_unencrypted=False)
+    plain, secret = setup_of(tmp_path, {}), setup_of(tmp_path, _LOGIN)
+
+    assert setups.refusal(replace(plain, offsets=secret.source)) is not None
+
+
+def test_accepted_secrets_that_travel_unprotected_are_warned_of_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    setups, asked = TaskSetups(spark(encrypts=False)), setup_of(tmp_path, _LOGIN)
+    setups = TaskSetups(spark(protects=False), accepts_unencrypted=True)
+    asked = setup_of(tmp_path, _LOGIN)
 
     setups.pack([asked])
     setups.pack([asked])
 
     (told,) = caplog.messages
-    assert told.startswith("Spark does not encrypt what it sends to its executors")
+    assert told.startswith("Spark at spark://head:7077: passwords and keys of the clusters go")
 
 
-@pytest.mark.parametrize(("encrypts", "login"), [(True, _LOGIN), (False, {})])
-def test_nothing_is_said_where_nobody_can_read_a_secret(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, encrypts: bool, login: dict[str, str]
+@pytest.mark.parametrize("accepts", [True, False])
+@pytest.mark.parametrize(("protects", "login"), [(True, _LOGIN), (False, {})])
+def test_nothing_is_said_where_no_secret_can_be_read(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    protects: bool,
+    login: dict[str, str],
+    accepts: bool,
 ) -> None:
-    TaskSetups(spark(encrypts=encrypts)).pack([setup_of(tmp_path, login)])
+    setups = TaskSetups(spark(protects=protects), accepts_unencrypted=accepts)
 
+    assert len(setups.pack([setup_of(tmp_path, login)])) == 1
     assert not caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "jaas", "refused"),
+    [
+        ("SCRAM-SHA-512", "scram.ScramLoginModule required username='u' password='p';", True),
+        ("GSSAPI", "M required useKeyTab=true keyTab='/k' principal='p';", True),
+        ("GSSAPI", "M required useTicketCache=true;", False),
+        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required;", False),
+    ],
+)
+def test_an_identity_that_executors_have_themselves_is_no_secret_of_ours(
+    tmp_path: Path, mechanism: str, jaas: str, refused: bool
+) -> None:
+    module_name = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    login = {
+        "us.security.protocol": "SASL_SSL",
+        "us.sasl.mechanism": mechanism,
+        "us.sasl.kerberos.service.name": "kafka",
+        "us.sasl.jaas.config": jaas.replace("scram.ScramLoginModule", module_name)
+        .replace("M ", "com.sun.security.auth.module.Krb5LoginModule ")
+        .replace("'", '"'),
+    }
+    setups = TaskSetups(spark(protects=False), accepts_unencrypted=False)
+
+    assert (setups.refusal(setup_of(tmp_path, login)) is not None) == refused
 
 
 def test_a_file_that_has_changed_outdates_the_setups_and_is_looked_at_every_few_seconds(
@@ -66,7 +123,7 @@ def test_a_file_that_has_changed_outdates_the_setups_and_is_looked_at_every_few_
         "us.ssl.truststore.type": "PEM",
         "us.ssl.truststore.location": str(store),
     }
-    setups = TaskSetups(spark(encrypts=True))
+    setups = TaskSetups(spark(protects=True), accepts_unencrypted=False)
     setups.pack([setup_of(tmp_path, trust)])
 
     assert not setups.outdated()

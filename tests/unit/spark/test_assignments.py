@@ -7,20 +7,20 @@ from types import SimpleNamespace
 from heliograph.model import (
     Gap,
     GapKind,
+    LeaderEpochMark,
     Lease,
     Lineage,
-    Mark,
-    Origin,
+    OffsetRange,
     PartitionState,
     ProducerIdentity,
+    ProducerSnapshot,
     Receipt,
-    Stretch,
-    Trail,
+    TopicIdPair,
 )
 from heliograph.spark.assignments import (
     RECEIPTS,
     RECEIPTS_DDL,
-    Bundle,
+    TaskAssignment,
     read_bundle,
     read_receipt,
     write_bundle,
@@ -28,7 +28,7 @@ from heliograph.spark.assignments import (
 )
 from heliograph.spark.sealing import new_key
 
-TRAIL = Trail(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
+TRAIL = ProducerSnapshot(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
 
 RECEIPT = Receipt(
     flow="a->b",
@@ -43,11 +43,11 @@ RECEIPT = Receipt(
     error="no leader",
     copied_ms=1_700_000_000_000,
     trail=TRAIL,
-    mark=Mark(7, 2),
+    mark=LeaderEpochMark(7, 2),
     turn=3,
     recheck=True,
     gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
-    stretches=(Stretch(0, 7, 100), Stretch(101, -1, 5)),
+    stretches=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
 )
 
 
@@ -60,9 +60,9 @@ def test_leases_are_the_same_behind_spark() -> None:
         target_topic="a.t",
         start=0,
         end=9,
-        lineage=Lineage(Origin("MQ", None), Mark(7, 2), 4),
+        lineage=Lineage(TopicIdPair("MQ", None), LeaderEpochMark(7, 2), 4),
     )
-    bundle = Bundle(epoch=3, task=1, leases=(lease, other), running=("a->b", "b->a"))
+    bundle = TaskAssignment(epoch=3, task=1, leases=(lease, other), running=("a->b", "b->a"))
 
     key = new_key()
 

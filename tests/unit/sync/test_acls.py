@@ -9,8 +9,8 @@ import pytest
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
-from heliograph.plan.acls import AclOperation, AclPermission, PatternType
 from heliograph.sync.acls import ALL_ACLS, AclChanges, sync_acls
+from heliograph.wire.acls import AclOperation, AclPermission, PatternType
 from support.brokers.scripted import ScriptedCluster, reply
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.plan.configs import ConfigChange, ConfigSource
 from heliograph.sync.configs import ConfigChanges, sync_configs
+from heliograph.wire.topic_configs import ConfigChange, ConfigSource
 from support.brokers.scripted import ScriptedCluster, reply
 
 TOPICS = {"orders": "a.orders", "refunds": "a.refunds"}

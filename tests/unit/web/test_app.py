@@ -12,12 +12,13 @@ import httpx
 import pytest
 
 from heliograph.config.connectors.rest import read_rest_config
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import ConfigError
 from heliograph.web.app import new_app
 from heliograph.web.listener.server import RestServer
-from support.rest.asking import Asking
+from support.rest.asking import JSON_BODY, Asking
 from support.rest.memory_herder import MemoryHerder
+from support.waiting import PATIENCE_SECONDS
 
 
 def ask(asking: Asking, method: str, target: str, **rest: object) -> httpx.Response:
@@ -72,7 +73,9 @@ def test_queries_have_a_limit() -> None:
 def test_numbers_have_a_limit(number: str) -> None:
     body = f'{{"offsets": [{{"partition": {{"a": {number}}}, "offset": null}}]}}'
 
-    altered = ask(Asking(), "PATCH", "/connectors/c/offsets", content=body.encode())
+    altered = ask(
+        Asking(), "PATCH", "/connectors/c/offsets", content=body.encode(), headers=JSON_BODY
+    )
     task = ask(Asking(), "GET", f"/connectors/c/tasks/{number}/status")
 
     assert (altered.status_code, task.status_code) == (400, 404)
@@ -135,7 +138,7 @@ def test_401_says_how_to_log_in(tmp_path: object) -> None:
 
 @contextmanager
 def serving(settings: dict[str, str]) -> Iterator[RestServer]:
-    levels = Levels(lambda: 0)
+    levels = LoggerLevels(lambda: 0)
     server = RestServer(read_rest_config(settings, {}), MemoryHerder(), levels, levels.set)
     server.start()
     try:
@@ -145,7 +148,7 @@ def serving(settings: dict[str, str]) -> Iterator[RestServer]:
 
 
 def get(port: int, path: str) -> tuple[int, object]:
-    connection = http.client.HTTPConnection("localhost", port, timeout=10)
+    connection = http.client.HTTPConnection("localhost", port, timeout=PATIENCE_SECONDS)
     try:
         connection.request("GET", path)
         response = connection.getresponse()

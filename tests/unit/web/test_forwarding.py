@@ -9,7 +9,7 @@ import pytest
 
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.herder import ConnectorInfo, NotLeader
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.web.listener.server import RestServer
 from support.rest.asking import HEARTBEAT, Asking
 from support.rest.memory_herder import MemoryHerder
@@ -38,7 +38,7 @@ class Follower(MemoryHerder):
 
 @contextmanager
 def serving(herder: MemoryHerder) -> Iterator[str]:
-    levels = Levels(lambda: 0)
+    levels = LoggerLevels(lambda: 0)
     config = read_rest_config({"listeners": "http://localhost:0"}, {})
     server = RestServer(config, herder, levels, levels.set)
     server.start()

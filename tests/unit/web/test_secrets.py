@@ -121,3 +121,89 @@ def test_whoever_wants_connects_own_way_gets_it() -> None:
     asking.ask("POST", "/connectors", {"name": "c", "config": {**HEARTBEAT, **SECRETS}})
 
     assert asking.content("GET", "/connectors/c/config")[PASSWORD] == "tr0mbone"
+
+
+LOGIN = {
+    "source.cluster.security.protocol": "SASL_SSL",
+    "source.cluster.sasl.mechanism": "PLAIN",
+    "source.cluster.sasl.jaas.config": 'M required username="u" password="tr0mbone";',
+    "target.cluster.sasl.jaas.config": 'M required username="t" password="b4ssoon";',
+}
+ELSEWHERE = [
+    ("source.cluster.bootstrap.servers", "evil:9092"),
+    ("source.admin.bootstrap.servers", "evil:9092"),
+    ("consumer.bootstrap.servers", "evil:9092"),
+    ("source.cluster.security.protocol", "SASL_PLAINTEXT"),
+    ("source.consumer.sasl.mechanism", "SCRAM-SHA-256"),
+    ("source.cluster.ssl.truststore.certificates", "-----BEGIN CERTIFICATE-----…"),
+    ("source.cluster.ssl.endpoint.identification.algorithm", ""),
+    ("source.cluster.sasl.login.callback.handler.class", "JaasClientOauthLoginCallbackHandler"),
+]
+
+
+@pytest.fixture
+def logged_in() -> Asking:
+    asking = Asking(rest_connector_allowed_urls="https://idp/")
+    asking.ask("POST", "/connectors", {"name": "c", "config": {**HEARTBEAT, **LOGIN}})
+    return asking
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+@pytest.mark.parametrize(("name", "value"), ELSEWHERE)
+def test_a_hidden_secret_does_not_follow_a_changed_address(
+    logged_in: Asking, method: str, name: str, value: str
+) -> None:
+    before = dict(logged_in.herder.config("c"))
+    shown = logged_in.content("GET", "/connectors/c/config")
+    content = {**shown, name: value} if method == "PUT" else {name: value}
+
+    answer = logged_in.ask(method, "/connectors/c/config", content)
+
+    assert answer.status == 400
+    assert f".sasl.jaas.config: the stored value is not kept while {name}" in answer.body().decode()
+    assert logged_in.herder.config("c") == before
+
+
+def test_a_setting_that_is_left_out_is_a_change_as_well(logged_in: Asking) -> None:
+    shown = logged_in.content("GET", "/connectors/c/config")
+    del shown["source.cluster.security.protocol"]
+
+    put = logged_in.ask("PUT", "/connectors/c/config", shown)
+    patched = logged_in.ask(
+        "PATCH", "/connectors/c/config", {"source.cluster.security.protocol": None}
+    )
+
+    assert (put.status, patched.status) == (400, 400)
+
+
+def test_a_secret_that_is_sent_itself_goes_with_a_changed_address(logged_in: Asking) -> None:
+    changes = {
+        "source.cluster.bootstrap.servers": "other:9092",
+        "source.cluster.sasl.jaas.config": LOGIN["source.cluster.sasl.jaas.config"],
+    }
+    shown = logged_in.content("GET", "/connectors/c/config")
+
+    assert logged_in.ask("PATCH", "/connectors/c/config", changes).status == 200
+    assert logged_in.ask("PUT", "/connectors/c/config", {**shown, **changes}).status == 200
+    stored = logged_in.herder.config("c")
+    assert stored["target.cluster.sasl.jaas.config"] == LOGIN["target.cluster.sasl.jaas.config"]
+
+
+def test_a_secret_of_a_users_own_class_does_not_follow_its_url() -> None:
+    asking = Asking()
+    config = {**HEARTBEAT, "my.filter.url": "https://here", "my.filter.api.key": "tr0mbone"}
+    asking.ask("POST", "/connectors", {"name": "c", "config": config})
+
+    moved = asking.ask("PATCH", "/connectors/c/config", {"my.filter.url": "https://there"})
+    renewed = asking.ask("PATCH", "/connectors/c/config", {"my.filter.api.key": "n3w"})
+
+    assert (moved.status, renewed.status) == (400, 200)
+
+
+def test_what_is_shown_anyway_may_go_anywhere() -> None:
+    asking = Asking(rest_mask_secrets="false")
+    asking.ask("POST", "/connectors", {"name": "c", "config": {**HEARTBEAT, **LOGIN}})
+
+    answer = asking.ask("PATCH", "/connectors/c/config", dict([ELSEWHERE[0]]))
+
+    assert answer.status == 200

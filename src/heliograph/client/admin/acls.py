@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import pairs
 from heliograph.errors import BrokerError
-from heliograph.plan.acls import AclOperation, AclPermission, PatternType, TopicAcl
 from heliograph.wire import messages
+from heliograph.wire.acls import AclOperation, AclPermission, PatternType, TopicAcl
 
 _TOPIC_RESOURCE = 2
 #: Brokers bound what one request may write to the metadata log at 10,000 records.

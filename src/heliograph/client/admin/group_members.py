@@ -8,7 +8,6 @@ from heliograph.client.admin.coordinators import ask_coordinators
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import only
 from heliograph.errors import BrokerError
-from heliograph.mm2.service_member import read_process
 from heliograph.wire import messages
 
 
@@ -24,9 +23,7 @@ class GroupMember:
     assignment: bytes
 
     def __str__(self) -> str:
-        """The process behind it, as far as it is known."""
-        process = read_process(self.metadata)
-        return str(process) if process is not None else f"{self.client_id} at {self.host}"
+        return f"{self.client_id} at {self.host}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,7 +61,7 @@ _WAIT_SECONDS = 0.1
 _REBALANCING = "PreparingRebalance"
 
 
-class Standing(StrEnum):
+class MemberState(StrEnum):
     JOINING = "JOINING"
     RUNS = "RUNNING"
     STANDS_BY = "STANDBY"
@@ -99,7 +99,7 @@ class Membership:
         self._next_try = 0.0
         self._runs = False
         self._until = 0.0
-        self._standing = Standing.JOINING
+        self._standing = MemberState.JOINING
 
     @property
     def runs(self) -> bool:
@@ -107,10 +107,10 @@ class Membership:
         return self._runs and time.monotonic() < self._until
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> MemberState:
         if self.runs:
-            return Standing.ALONE if self._standing is Standing.ALONE else Standing.RUNS
-        return Standing.JOINING if self._standing is Standing.RUNS else self._standing
+            return MemberState.ALONE if self._standing is MemberState.ALONE else MemberState.RUNS
+        return MemberState.JOINING if self._standing is MemberState.RUNS else self._standing
 
     def step(self) -> float:
         """Do what is due, and say in how many seconds there is more to do.
@@ -124,7 +124,7 @@ class Membership:
             if isinstance(e, BrokerError) and e.code == codes.GROUP_AUTHORIZATION_FAILED:
                 self._go_alone(e)
                 return 0.0
-            if self.seat.generation < 0 and self._standing is not Standing.ALONE:
+            if self.seat.generation < 0 and self._standing is not MemberState.ALONE:
                 self._runs = False  # with the question, our place in the queue is lost
             raise
 
@@ -193,7 +193,7 @@ class Membership:
             return
         self._rejoin = False
         self._runs = bytes(answer.assignment) == self._assignments[0]
-        self._standing = Standing.RUNS if self._runs else Standing.STANDS_BY
+        self._standing = MemberState.RUNS if self._runs else MemberState.STANDS_BY
         self._until = self._asked_at + _SESSION_SECONDS[self._session]
         self._next_look = time.monotonic() + self._beat_seconds
 
@@ -234,7 +234,7 @@ class Membership:
         ours = [self._is_ours(member) for member in described.members]
         # In another state the question has not arrived, and what we see is a predecessor.
         if ours == [True] and described.state == _REBALANCING:
-            self._runs, self._standing = True, Standing.RUNS
+            self._runs, self._standing = True, MemberState.RUNS
         if any(ours):
             self._renew(sent)
 
@@ -295,16 +295,16 @@ class Membership:
             self.seat = Seat(group=self.seat.group)
         elif code == codes.INCONSISTENT_GROUP_PROTOCOL:
             self.seat = replace(self.seat, member_id="")
-            self._standing = Standing.REFUSED
+            self._standing = MemberState.REFUSED
             self._next_try = time.monotonic() + _REFUSED_SECONDS
         elif code != codes.ILLEGAL_GENERATION:
             raise self._error(code)
 
     def _go_alone(self, error: BrokerError) -> None:
         """Nobody who may not ask can be told apart, unless it is known that somebody runs."""
-        if self._standing in (Standing.STANDS_BY, Standing.REFUSED):
+        if self._standing in (MemberState.STANDS_BY, MemberState.REFUSED):
             raise error
-        self._runs, self._until, self._standing = True, math.inf, Standing.ALONE
+        self._runs, self._until, self._standing = True, math.inf, MemberState.ALONE
         self._rejoin = True
         self.seat = replace(self.seat, generation=-1, member_id="")
         self._next_try = time.monotonic() + _NO_PERMISSION_SECONDS

@@ -8,8 +8,8 @@ from typing import Any
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
-from heliograph.plan.configs import ConfigChange, ConfigEntry, ConfigSource
 from heliograph.wire import messages
+from heliograph.wire.topic_configs import ConfigChange, ConfigEntry, ConfigSource
 
 _TOPIC_RESOURCE = 2
 _SET, _DELETE = 0, 1

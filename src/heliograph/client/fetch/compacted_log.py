@@ -18,14 +18,22 @@ def read_compacted(
     cluster: ClusterClient, topic: str, *, patience: float = 30.0
 ) -> dict[bytes, bytes | None]:
     """All partitions of it, committed records only. Empty if there is no such topic."""
+    found = read_newest(cluster, topic, patience=patience)
+    return {key: record.value for key, record in found.items()}
+
+
+def read_newest(
+    cluster: ClusterClient, topic: str, *, patience: float = 30.0
+) -> dict[bytes, Record]:
+    """The same, with all that records have besides."""
     count = cluster.refresh([topic]).partitions.get(topic, 0)
     partitions = [TopicPartition(topic, number) for number in range(count)]
     starts = list_offsets(cluster, partitions, EARLIEST)
     ends = stable_ends(cluster, partitions, patience=patience)
-    found: dict[bytes, bytes | None] = {}
+    found: dict[bytes, Record] = {}
 
     def keep(_: TopicPartition, records: list[Record]) -> None:
-        found.update((r.key, r.value) for r in records if r.key is not None)
+        found.update((r.key, r) for r in records if r.key is not None)
 
     read_between(cluster, starts, ends, keep, patience=patience)
     return found

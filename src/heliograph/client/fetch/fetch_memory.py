@@ -16,7 +16,7 @@ class Body(bytearray):
     __slots__ = ("__weakref__",)
 
 
-class HeldMemory:
+class FetchMemory:
     """Counts bodies from `watch` on until nobody holds them any more. For one thread."""
 
     def __init__(self) -> None:

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from heliograph.client.fetch.fetch_memory import HeldMemory
+from heliograph.client.fetch.fetch_memory import FetchMemory
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.client.net.connection import Connection
-from heliograph.client.net.log_throttle import Repeats
+from heliograph.client.net.log_throttle import LogThrottle
 from heliograph.client.net.poller import wait
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
@@ -74,7 +74,7 @@ class Fetcher:
         round_bytes: int | None = None,
     ) -> None:
         self.cluster = cluster
-        self.held = HeldMemory()
+        self.held = FetchMemory()
         self.fetched_bytes = 0  # of records, in all
         self.positions: dict[TopicPartition, int] = {}
         self._isolation_level = isolation_level
@@ -85,13 +85,14 @@ class Fetcher:
         self._on_leaders = on_leaders
         self._on_metadata = on_metadata
         self._leader_epochs: dict[TopicPartition, int] = {}
+        self._compared: Metadata | None = None  # whose epochs are known
         self._sessions: dict[int, _Session] = {}
         self._penalty: dict[TopicPartition, float] = {}
         #: By which leaders, and with which positions, all sessions were told; None if they were not.
         self._routed: tuple[Metadata, dict[TopicPartition, int]] | None = None
         self._stale = True
         self._refreshed = 0.0
-        self._repeats = Repeats()
+        self._repeats = LogThrottle()
 
     def connections(self) -> list[Connection]:
         return [s.connection for s in self._sessions.values() if s.connection is not None]
@@ -107,6 +108,7 @@ class Fetcher:
                 if session.connection is None:
                     self._send(node, session, session.sent)
             return
+        self._compare_epochs()
         complete = True
         for node, wanted in self._wanted(now).items():
             session = self._sessions.setdefault(node, _Session())
@@ -184,11 +186,14 @@ class Fetcher:
         gone = set(self._sessions) - set(metadata.nodes)
         for node in gone:
             del self._sessions[node]
-        self._compare_epochs()
 
     def _compare_epochs(self) -> None:
-        found = self.cluster.metadata.leader_epochs
-        known = self._leader_epochs
+        """By new metadata; and of partitions that have joined since: without an epoch, a leader that has
+        truncated its log would answer them as if nothing had happened."""
+        metadata, known = self.cluster.metadata, self._leader_epochs
+        if metadata is self._compared and self.positions.keys() <= known.keys():
+            return
+        self._compared, found = metadata, metadata.leader_epochs
         news = {p: found[p] for p in self.positions if p in found and found[p] != known.get(p)}
         if not news:
             return

@@ -14,8 +14,7 @@ from heliograph.client.admin.topics import LATEST, available_offsets
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import CorruptRecords, Interrupted
-from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
-from heliograph.plan.resume import LastBatch
+from heliograph.model import IsolationLevel, LastBatch, ProducerIdentity, TopicPartition
 from heliograph.records.batch import (
     CONTROL,
     MAGIC_AT,
@@ -35,8 +34,8 @@ _MAX_BYTES = 256 << 20
 
 
 class Wanted(NamedTuple):
-    """The last batch of `identity` at or behind `offset`; with an offset of -1, the very last one, if it is
-    theirs."""
+    """The last batch of `identity`, or of a later epoch of its producer id, at or behind `offset`; with an
+    offset of -1, the very last one, if it is theirs."""
 
     identity: ProducerIdentity
     offset: int
@@ -129,8 +128,11 @@ class _Scan:
             check_header(header)
             check_crc(batch, header)
             position = max(position, header.last_offset + 1)
-            ours = identity == (header.producer_id, header.producer_epoch)
+            writer = ProducerIdentity(header.producer_id, header.producer_epoch)
+            ours = writer.producer_id == identity.producer_id and writer.epoch >= identity.epoch
             if ours and not header.attributes & CONTROL:
                 after = header.base_sequence + header.last_offset_delta + 1
-                self.last[key] = LastBatch(identity, after % SEQUENCES, bytes(batch))
+                self.last[key] = LastBatch(
+                    writer, after % SEQUENCES, bytes(batch), header.last_offset + 1
+                )
         return position

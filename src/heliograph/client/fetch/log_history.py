@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
-from heliograph.model import Mark, TopicPartition
-from heliograph.plan.gaps import Found
+from heliograph.model import LeaderEpochMark, LogBounds, TopicPartition
 from heliograph.wire import messages
 from heliograph.wire.messages import broker_error
 
@@ -17,32 +17,38 @@ _NO_LEADER = 5
 _CONSUMER = -1
 
 
+class EpochEnd(NamedTuple):
+    """Where the newest epoch up to the one asked for ends in a leader's log; -1 if it has none."""
+
+    epoch: int = -1
+    offset: int | None = None
+
+
 def look_at_logs(
-    source: ClusterClient, marks: Mapping[TopicPartition, Mark | None]
-) -> tuple[dict[TopicPartition, Found], dict[TopicPartition, str]]:
+    source: ClusterClient, marks: Mapping[TopicPartition, LeaderEpochMark | None]
+) -> tuple[dict[TopicPartition, LogBounds], dict[TopicPartition, str]]:
     """Of each partition, and of those that cannot be asked just now, why."""
     starts, missing = available_offsets(source, marks, EARLIEST)
     ends, without_end = available_offsets(source, marks, LATEST)
     epochs = {p: mark.epoch for p, mark in marks.items() if mark is not None}
     epoch_end, without_epoch = epoch_ends(source, epochs)
     missing |= without_end | without_epoch
-    found = {
-        p: Found(start=starts[p], end=ends[p], epoch_end=epoch_end.get(p))
-        for p in marks
-        if p not in missing
-    }
+    found = {}
+    for partition in marks.keys() - missing.keys():
+        epoch, end = epoch_end.get(partition, EpochEnd())
+        found[partition] = LogBounds(starts[partition], ends[partition], end, epoch)
     return found, missing
 
 
 def epoch_ends(
     cluster: ClusterClient, epochs: Mapping[TopicPartition, int]
-) -> tuple[dict[TopicPartition, int], dict[TopicPartition, str]]:
-    """The end offset of the newest epoch up to the given one in each leader's log, -1 if it has none
-    (OffsetForLeaderEpoch, KIP-320). Without waiting: of partitions whose leader does not answer, it says why.
+) -> tuple[dict[TopicPartition, EpochEnd], dict[TopicPartition, str]]:
+    """In each leader's log (OffsetForLeaderEpoch, KIP-320). Without waiting: of partitions whose leader does
+    not answer, it says why.
 
     Leaders are those of the cluster's metadata, under their epochs: one that leads no more, or anew, refuses.
     """
-    found: dict[TopicPartition, int] = {}
+    found: dict[TopicPartition, EpochEnd] = {}
     missing: dict[TopicPartition, str] = {}
     by_leader: dict[int, list[TopicPartition]] = {}
     for partition in epochs:
@@ -67,7 +73,7 @@ def _ask(
     cluster: ClusterClient,
     leader: int,
     epochs: Mapping[TopicPartition, int],
-    found: dict[TopicPartition, int],
+    found: dict[TopicPartition, EpochEnd],
 ) -> BrokerError | None:
     topic_entry = messages.OffsetForLeaderEpochRequest.OffsetForLeaderTopic
     entry = topic_entry.OffsetForLeaderPartition
@@ -92,5 +98,5 @@ def _ask(
                 subject = f"{cluster.config.alias}: leader epochs of {key}"
                 problem = broker_error(answer.error_code, subject)
             else:
-                found[key] = answer.end_offset
+                found[key] = EpochEnd(answer.leader_epoch, answer.end_offset)
     return problem

@@ -34,6 +34,16 @@ class LogTail:
         self._position: int | None = None
         self._topic_id: object = None
 
+    @property
+    def position(self) -> int:
+        """What stands before this offset has been read."""
+        return self._position or 0
+
+    @property
+    def topic_id(self) -> str | None:
+        """Of the topic that was read last, as `str` gives it; None: not known."""
+        return None if self._topic_id is None else str(self._topic_id)
+
     def read_new(self, *, patience: float = 30.0) -> list[Record]:
         topic = self.partition.topic
         metadata = self._cluster.refresh([topic])

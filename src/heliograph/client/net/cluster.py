@@ -16,7 +16,7 @@ from uuid import UUID
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.connection import Connection
-from heliograph.client.security.connection_security import Access
+from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.errors import (
     ClientError,
     ConnectionLost,
@@ -26,7 +26,7 @@ from heliograph.errors import (
     Unreachable,
     UnsupportedBroker,
 )
-from heliograph.model import ClusterConfig, TopicPartition
+from heliograph.model import ClusterConfig, SeenCluster, TopicPartition
 from heliograph.wire import error_codes, messages
 
 log = logging.getLogger(__name__)
@@ -101,8 +101,18 @@ class ClusterClient:
         self.stopped = stopped
         self._connections: dict[int, Connection] = {}
         self._control: Connection | None = None
-        self._access = Access(config.security, f"cluster {config.alias!r}")
+        self._access = ConnectionSecurity(config.security, f"cluster {config.alias!r}")
         self._refusals: dict[tuple[str, int], _Refusal] = {}
+
+    @property
+    def seen(self) -> SeenCluster:
+        """What tells this cluster from others, as far as is known; for any thread."""
+        metadata = self.metadata
+        return SeenCluster(
+            bootstrap=frozenset(self.config.bootstrap_servers),
+            id=metadata.cluster_id,
+            brokers=frozenset(metadata.nodes.values()),
+        )
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
         """Ask any broker who leads what; all topics if none are named. Unknown topics are left out."""

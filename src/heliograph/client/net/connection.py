@@ -23,7 +23,7 @@ from heliograph import __version__
 from heliograph.client.fetch.fetch_memory import Body
 from heliograph.client.net.half_open import SILENCE
 from heliograph.client.net.poller import wait
-from heliograph.client.security.connection_security import Access
+from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.login import Login
 from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
@@ -79,12 +79,12 @@ class Connection:
         timeout: float = 30.0,
         connect_timeout: float = 3.0,
         stopped: Callable[[], bool] = lambda: False,
-        access: Access | None = None,
+        access: ConnectionSecurity | None = None,
     ) -> None:
         """Returns once requests can be sent; `stopped` ends the wait for that."""
         self.address = f"{host}:{port}"
         self._host = host
-        self._access = access or Access()
+        self._access = access or ConnectionSecurity()
         self.logins = 0
         self._login: Login | None = None  # under way
         self._login_due = float("inf")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 
-class Silence:
+class HalfOpenDetector:
     """Of one process, whatever clusters it talks to: it is the way to them that is in doubt."""
 
     def __init__(self) -> None:
@@ -29,4 +29,4 @@ class Silence:
         return heard < self._since
 
 
-SILENCE = Silence()
+SILENCE = HalfOpenDetector()

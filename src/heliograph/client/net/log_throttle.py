@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 _QUIET_SECONDS = 10.0
 
 
-class Repeats:
+class LogThrottle:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._said: dict[Hashable, tuple[str, float]] = {}

@@ -14,7 +14,7 @@ _BATCH_OVERHEAD = 512
 
 
 @dataclass(slots=True, eq=False)
-class Outgoing:
+class ProducerBatch:
     """A batch on its way to the target. `next_offset` is the upstream offset that follows it.
 
     `runs` are the upstream offsets of its records, as (first, number); None: all in one run.
@@ -39,12 +39,12 @@ class Outgoing:
 
 
 @dataclass(slots=True, eq=False)
-class Lane:
+class PartitionQueue:
     """What is queued and under way for one target partition."""
 
     partition: TopicPartition
-    queue: deque[Outgoing] = field(default_factory=deque)
-    failed: list[Outgoing] = field(default_factory=list)
+    queue: deque[ProducerBatch] = field(default_factory=deque)
+    failed: list[ProducerBatch] = field(default_factory=list)
     in_flight: int = 0
     node: int | None = None  # where it is under way: nothing goes elsewhere before that is answered
     scheduled: bool = False
@@ -52,6 +52,7 @@ class Lane:
     next_sequence: int = 0
     identity: ProducerIdentity | None = None  # its own; None: the one that lanes share
     introduced: bool = False  # whether the broker has appended a batch of our present producer id
+    idle_since: float = 0.0  # when all that was sent had been acknowledged
     retry_at: float | None = None
     refusal: BrokerError | None = None
     trouble: ClientError | None = None  # why it last had to wait

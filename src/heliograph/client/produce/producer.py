@@ -15,7 +15,9 @@ lane is dropped as if refused, for its owner to look at the target.
 
 The first batch that a producer id sends to a partition goes alone. A broker that does not know the
 producer yet takes whatever sequence comes first, so a second batch under way would be appended although
-the first was refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER.
+the first was refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER. Brokers
+forget producers that have been idle for some time (producer.id.expiration.ms), so the same holds for the
+first batch after a pause.
 
 With a transaction, all lanes write as parts of it. `hold` keeps back what was not sent before, so that what
 was can be acknowledged to the last batch; then its owner ends the transaction and says `go_on`.
@@ -32,8 +34,8 @@ from dataclasses import dataclass, field
 from heliograph.client.admin.topics import init_producer_id
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.connection import Connection
-from heliograph.client.net.log_throttle import Repeats
-from heliograph.client.produce.partition_queue import Lane, Outgoing
+from heliograph.client.net.log_throttle import LogThrottle
+from heliograph.client.produce.partition_queue import PartitionQueue, ProducerBatch
 from heliograph.client.produce.transactions import FENCING, Transaction, fenced
 from heliograph.errors import BrokerError, ClientError, HeliographError, MalformedResponse
 from heliograph.model import ProducerIdentity, TopicPartition
@@ -48,6 +50,8 @@ REQUEST_BYTES = 1 << 20
 _TIMEOUT_MS = 30_000
 #: Leaders are asked for at most this often, however many lanes wait for theirs.
 _REFRESH_SECONDS = 0.1
+#: A partition that was idle for so long may have a broker that has forgotten our producer id.
+_IDLE_SECONDS = 1.0
 
 #: As long as Java's producer waits (TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS).
 _MARKERS_SECONDS = 0.02
@@ -64,7 +68,7 @@ class _Pipe:
     """A connection and the requests under way on it, oldest first."""
 
     connection: Connection
-    requests: deque[list[tuple[Lane, Outgoing]]] = field(default_factory=deque)
+    requests: deque[list[tuple[PartitionQueue, ProducerBatch]]] = field(default_factory=deque)
 
 
 class Producer:
@@ -77,7 +81,7 @@ class Producer:
         cluster: ClusterClient,
         topics: Iterable[str],
         *,
-        on_ack: Callable[[TopicPartition, Outgoing, int], None],
+        on_ack: Callable[[TopicPartition, ProducerBatch, int], None],
         on_refused: Callable[[TopicPartition, BrokerError], None],
         on_retry: Callable[[TopicPartition, ClientError], None],
         transaction: Transaction | None = None,
@@ -95,12 +99,12 @@ class Producer:
         self._held: Container[TopicPartition] = ()
         self._identity = transaction.identity if transaction is not None else None
         self._identity_lost = False
-        self._lanes: dict[TopicPartition, Lane] = {}
-        self._ready: dict[int, deque[Lane]] = {}
+        self._lanes: dict[TopicPartition, PartitionQueue] = {}
+        self._ready: dict[int, deque[PartitionQueue]] = {}
         self._pipes: dict[int, _Pipe] = {}
-        self._waiting: list[Lane] = []
+        self._waiting: list[PartitionQueue] = []
         self._refreshed = 0.0
-        self._repeats = Repeats()
+        self._repeats = LogThrottle()
 
     def adopt(self, partition: TopicPartition, identity: ProducerIdentity, sequence: int) -> None:
         """The lane's next record has this number of this producer; nothing of it may be under way."""
@@ -108,8 +112,10 @@ class Producer:
         assert not lane.in_flight
         lane.identity, lane.next_sequence, lane.introduced = identity, sequence, False
 
-    def append(self, partition: TopicPartition, batch: Outgoing) -> None:
+    def append(self, partition: TopicPartition, batch: ProducerBatch) -> None:
         lane = self._lane(partition)
+        if lane.introduced and not lane.queue and not lane.in_flight:
+            lane.introduced = time.monotonic() - lane.idle_since < _IDLE_SECONDS
         self.buffered_bytes += batch.weight
         lane.appended += 1
         batch.order = lane.appended
@@ -159,10 +165,10 @@ class Producer:
             lane.queue = deque(batch for batch in lane.queue if batch.sequence is not None)
         self._schedule_all()
 
-    def _lane(self, partition: TopicPartition) -> Lane:
+    def _lane(self, partition: TopicPartition) -> PartitionQueue:
         lane = self._lanes.get(partition)
         if lane is None:
-            lane = self._lanes[partition] = Lane(partition)
+            lane = self._lanes[partition] = PartitionQueue(partition)
         return lane
 
     # ── transactions ─────────────────────────────────────────────────────────────────────────
@@ -236,7 +242,7 @@ class Producer:
         """What partitions that wait to be tried again hold of `buffered_bytes`."""
         return sum(b.weight for lane in self._waiting for b in (*lane.failed, *lane.queue))
 
-    def release(self, partition: TopicPartition) -> tuple[list[Outgoing], float | None]:
+    def release(self, partition: TopicPartition) -> tuple[list[ProducerBatch], float | None]:
         """Drop what was never sent to a partition that waits to be tried again, and say when it will be."""
         lane = self._lanes.get(partition)
         if lane is None or lane.retry_at is None:
@@ -248,7 +254,7 @@ class Producer:
 
     # ── sending ──────────────────────────────────────────────────────────────────────────────
 
-    def _schedule(self, lane: Lane) -> None:
+    def _schedule(self, lane: PartitionQueue) -> None:
         if lane.scheduled or not lane.may_send:
             return
         if lane.queue[0].sequence is None and lane.partition in self._held:
@@ -282,6 +288,8 @@ class Producer:
         taken = self._take(self._ready[node])
         batches = {lane.partition: batch.data for lane, batch in taken}
         pipe.requests.append(taken)
+        if self._transaction is not None:
+            self._transaction.sending(batches)
         pipe.connection.send(
             produce.API_KEY,
             self._version,
@@ -294,9 +302,9 @@ class Producer:
             lambda body: self._answered(pipe, body),
         )
 
-    def _take(self, ready: deque[Lane]) -> list[tuple[Lane, Outgoing]]:
+    def _take(self, ready: deque[PartitionQueue]) -> list[tuple[PartitionQueue, ProducerBatch]]:
         """One batch of each lane in turn, up to the size of a request."""
-        taken: list[tuple[Lane, Outgoing]] = []
+        taken: list[tuple[PartitionQueue, ProducerBatch]] = []
         size = 0
         for _ in range(len(ready)):
             lane = ready[0]
@@ -314,7 +322,7 @@ class Producer:
             self._schedule(lane)
         return taken
 
-    def _number(self, lane: Lane, batch: Outgoing) -> None:
+    def _number(self, lane: PartitionQueue, batch: ProducerBatch) -> None:
         if batch.sequence is None:
             identity = lane.identity or self._identity
             assert identity is not None
@@ -347,7 +355,7 @@ class Producer:
             lane.in_flight -= 1
             self._failed(lane, batch, messages.broker_error(-1, f"target {lane.partition}"))
 
-    def _acknowledged(self, lane: Lane, batch: Outgoing, base_offset: int) -> None:
+    def _acknowledged(self, lane: PartitionQueue, batch: ProducerBatch, base_offset: int) -> None:
         if (
             lane.refusal is not None
         ):  # sequence numbers forbid it; were it so, a batch would be lost
@@ -364,10 +372,13 @@ class Producer:
         self.buffered_bytes -= batch.weight
         lane.backoff.reset()
         lane.introduced = True
-        self._schedule(lane)
+        if lane.queue:
+            self._schedule(lane)
+        elif not lane.in_flight:
+            lane.idle_since = time.monotonic()
         self._on_ack(lane.partition, batch, base_offset)
 
-    def _failed(self, lane: Lane, batch: Outgoing, error: ClientError) -> None:
+    def _failed(self, lane: PartitionQueue, batch: ProducerBatch, error: ClientError) -> None:
         batch.detach()
         lane.failed.append(batch)
         if not lane.troubled:  # what follows a failed batch fails too, out of sequence
@@ -376,7 +387,7 @@ class Producer:
         if not lane.in_flight and lane.refusal is not None:
             self._drop(lane)
 
-    def _judge(self, lane: Lane, error: ClientError) -> None:
+    def _judge(self, lane: PartitionQueue, error: ClientError) -> None:
         if self._transaction is not None and isinstance(error, BrokerError):
             self._judge_transactional(lane, error, self._transaction)
         elif isinstance(error, BrokerError) and error.code in IDENTITY_ERRORS and lane.identity:
@@ -391,7 +402,7 @@ class Producer:
             lane.refusal = error
 
     def _judge_transactional(
-        self, lane: Lane, error: BrokerError, transaction: Transaction
+        self, lane: PartitionQueue, error: BrokerError, transaction: Transaction
     ) -> None:
         if error.code in FENCING:
             raise fenced(transaction.transactional_id, error)
@@ -405,13 +416,13 @@ class Producer:
         else:
             lane.refusal = error
 
-    def _retry(self, lane: Lane, error: ClientError) -> None:
+    def _retry(self, lane: PartitionQueue, error: ClientError) -> None:
         lane.retry_at = time.monotonic() + lane.backoff.next()
         lane.trouble = error
         self._waiting.append(lane)
         self._on_retry(lane.partition, error)
 
-    def _drop(self, lane: Lane) -> None:
+    def _drop(self, lane: PartitionQueue) -> None:
         """A refused batch takes the whole queue with it: its owner goes back and reads it again."""
         refusal, lane.refusal = lane.refusal, None
         assert refusal is not None
@@ -457,7 +468,7 @@ class Producer:
             lane.failed.clear()
         self._schedule_all()
 
-    def _unschedule(self, lane: Lane) -> None:
+    def _unschedule(self, lane: PartitionQueue) -> None:
         if lane.scheduled and lane.node is not None:
             self._ready[lane.node].remove(lane)
             lane.scheduled = False

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.poller import wait
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.errors import BrokerError, ClientError, ConnectionLost
 from heliograph.model import TopicPartition
@@ -45,7 +45,7 @@ class RecordWriter:
         self._cluster.refresh([self.topic])
         for number, its in records.items():
             for batch in _batches(its):
-                out = Outgoing(memoryview(encode(batch)), len(batch), -1, -1)
+                out = ProducerBatch(memoryview(encode(batch)), len(batch), -1, -1)
                 producer.append(TopicPartition(self.topic, number), out)
         try:
             self._drain(producer, time.monotonic() + patience)
@@ -85,6 +85,7 @@ def _batches(records: Sequence[Record]) -> Iterator[list[Record]]:
     size = 0
     for record in records:
         length = len(record.key or b"") + len(record.value or b"") + _RECORD_OVERHEAD
+        length += sum(len(name) + len(value or b"") + 10 for name, value in record.headers)
         if batch and size + length > _BATCH_BYTES:
             yield batch
             batch, size = [], 0

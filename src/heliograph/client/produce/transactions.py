@@ -212,14 +212,19 @@ def _codes(answer: Any) -> list[int]:
 class Transaction:
     """The present transaction of one producer: what belongs to it, and under which identity it writes.
 
-    `identity` is fresh: nothing was written under it.
+    `identity` is fresh: nothing was written under it. The coordinator learns of a transaction from the first
+    request that belongs to it: AddPartitionsToTxn in version 1, Produce in version 2. Before one was sent,
+    there is nothing to end: a coordinator that knows of no transaction answers a commit with
+    INVALID_TXN_STATE. Once one was sent, it may have been carried out, whether or not it was answered.
     """
 
     def __init__(self, coordinator: Coordinator, identity: ProducerIdentity) -> None:
         self.identity = identity
         self.version = 0  # before `start`
+        #: Where its end takes an offset. Version 1: all that were added; version 2: all that were sent to.
         self.partitions: set[TopicPartition] = set()
-        self.opened: float | None = None  # monotonic; None: nothing belongs to it yet
+        self.opened: float | None = None  # monotonic; None: no request that belongs to it was sent
+        self._commit_asked = False
         self._coordinator = coordinator
 
     @property
@@ -236,38 +241,59 @@ class Transaction:
 
     def join(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, BrokerError]:
         """To be called before anything is written to them; the answer holds those that may not be."""
+        if self.version != 1:
+            return {}  # their first produce request adds them
         new = set(partitions) - self.partitions
         if not new:
             return {}
-        if self.opened is None:
-            self.opened = time.monotonic()
-        failed = self._coordinator.add(self.identity, new) if self.version == 1 else {}
+        self._open()
+        failed = self._coordinator.add(self.identity, new)
         self.partitions |= new - failed.keys()
         return failed
 
-    def marked(self, written: Iterable[TopicPartition]) -> set[TopicPartition]:
-        """Where its end takes an offset: with version 1 on all that joined, with version 2 on those that were
-        written to; to others nothing may have been sent before it was time to end."""
-        return set(self.partitions) if self.version == 1 else set(written)
+    def sending(self, partitions: Iterable[TopicPartition]) -> None:
+        """To be called before each produce request leaves."""
+        self._open()
+        self.partitions.update(partitions)
 
     def commit(self) -> None:
-        """Nothing may be under way. If it raises, the outcome is open: call it again."""
-        self._end(commit=True)
+        """All that was sent must be acknowledged. If it raises, the outcome is open: call it again."""
+        if self.partitions:
+            self._commit_asked = True
+            self.identity = self._end(commit=True)
+        self._close()
 
     def abort(self) -> None:
-        """As `commit`; afterwards everything that was written is void and the epoch is a new one."""
-        self._end(commit=False)
-        if self.version == 1:
-            # What was refused has left holes in the sequence numbers (KIP-360).
+        """As `commit`; afterwards everything that was written is void and the epoch is a new one: what is
+        still under way is refused. The epoch stays if nothing was sent."""
+        if self.opened is None:
+            return
+        try:
+            self.identity = self._end(commit=False)
+            known = True
+        except BrokerError as e:
+            # Without a commit of ours, it means that nothing that was sent has arrived. (Kafka's coordinator
+            # aborts with version 2 also what it knows nothing of: TransactionCoordinator.endTransaction.)
+            if e.code != error_codes.INVALID_TXN_STATE or self._commit_asked:
+                raise
+            known = False
+        if self.version == 1 or not known:
+            # EndTxn of version 1 leaves the epoch as it is, and what was refused has left holes in the
+            # sequence numbers (KIP-360).
             self.identity = self._coordinator.init(self.identity)
+        self._close()
 
-    def _end(self, *, commit: bool) -> None:
-        if self.partitions:
-            self.identity = self._coordinator.end(
-                self.identity, commit=commit, version=self.version
-            )
+    def _open(self) -> None:
+        if self.opened is None:
+            self.opened = time.monotonic()
+
+    def _end(self, *, commit: bool) -> ProducerIdentity:
+        return self._coordinator.end(self.identity, commit=commit, version=self.version)
+
+    def _close(self) -> None:
         self.partitions = set()
         self.opened = None
+        self._commit_asked = False
 
 
 def transactional_ids(cluster: ClusterClient, pattern: re.Pattern[str]) -> set[str]:

@@ -17,7 +17,7 @@ from heliograph.security import PLAINTEXT, Security
 log = logging.getLogger(__name__)
 
 
-class Access:
+class ConnectionSecurity:
     """Files are read with the first connection, and again with those after they have changed.
 
     What fails says so of `subject`, the cluster.

@@ -8,14 +8,21 @@ from dataclasses import replace
 from heliograph.client.security.key_stores import Stamps, shippable, stamps
 from heliograph.errors import BadKeyMaterial
 from heliograph.model import ClusterConfig
-from heliograph.security import Security
+from heliograph.security import (
+    AwsIam,
+    Credentials,
+    GivenToken,
+    Kerberos,
+    Security,
+    UnsecuredToken,
+)
 
 log = logging.getLogger(__name__)
 
 _Kept = tuple[Security, tuple[tuple[str, str], ...]]
 
 
-class Shipment:
+class CredentialBundle:
     """Files are read once, and again after they have been replaced."""
 
     def __init__(self) -> None:
@@ -59,8 +66,22 @@ class Shipment:
 
 
 def carries_secrets(cluster: ClusterConfig) -> bool:
+    """Whether a task that reaches it must be sent something that others must not have."""
     return any(
-        security.sasl is not None
+        (security.sasl is not None and _is_secret(security.sasl.credentials))
         or (security.tls is not None and security.tls.keystore is not None)
         for security in (cluster.security, *dict(cluster.by_client).values())
     )
+
+
+def _is_secret(credentials: Credentials) -> bool:
+    """Not an identity that the executor has itself, nor a token's file, which is read where a task runs."""
+    match credentials:
+        case AwsIam() | UnsecuredToken():
+            return False
+        case GivenToken(token=token):
+            return token is not None
+        case Kerberos(keytab=keytab):
+            return keytab is not None
+        case _:
+            return True

@@ -8,7 +8,6 @@ PKCS12 under the name .jks.
 from __future__ import annotations
 
 import base64
-import re
 import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,10 +18,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
 
 from heliograph.client.security import jks
+from heliograph.client.security.key_derivation import TooMuchWork, check_encrypted_key, check_pkcs12
+from heliograph.client.security.opening import read_file
+from heliograph.client.security.pem import pem_block, pem_blocks, pem_content
 from heliograph.errors import BadKeyMaterial
-from heliograph.security import Kerberos, Secret, Security, Store, Tls, TokenEndpoint
+from heliograph.security import JAAS, Kerberos, Secret, Security, Store, Tls, TokenEndpoint
 
-_PEM = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \1-----", re.DOTALL)
 _PKCS12_VERSION = b"\x02\x01\x03"
 _JCEKS_MAGIC = b"\xce\xce\xce\xce"
 
@@ -47,7 +48,7 @@ def shippable(security: Security) -> Security:
     if isinstance(credentials, TokenEndpoint):
         credentials = replace(credentials, tls=_with_stores(credentials.tls, security))
     elif isinstance(credentials, Kerberos) and credentials.keytab is not None:
-        content = read_file(credentials.keytab, f"{security.key('sasl.jaas.config')}: keyTab")
+        content = read_file(credentials.keytab, f"{security.key(JAAS)}: keyTab", security)
         encoded = Secret(base64.b64encode(content).decode())
         credentials = replace(credentials, keytab_content=encoded)
     return replace(security, sasl=replace(sasl, credentials=credentials))
@@ -76,7 +77,7 @@ def stamps(security: Security) -> Stamps:
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         found = Path(path).stat()
-    except OSError:
+    except (OSError, ValueError):
         return None  # whoever reads it says why
     return found.st_mtime_ns, found.st_size, found.st_ino
 
@@ -87,21 +88,6 @@ def _with_stores(tls: Tls, security: Security) -> Tls:
         truststore=_read(tls.truststore, security),
         keystore=_read(tls.keystore, security),
     )
-
-
-def pem_blocks(text: str) -> list[tuple[str, str]]:
-    """(label, block) of all blocks, with line breaks where a properties file has lost them."""
-    return [(label, _wrapped(label, body)) for label, body in _PEM.findall(text)]
-
-
-def read_file(path: str, setting: str) -> bytes:
-    """A file that a setting names. Raises BadKeyMaterial."""
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise BadKeyMaterial(f"{setting}: {path}: no such file") from None
-    except OSError as e:
-        raise BadKeyMaterial(f"{setting}: {path}: cannot be read: {e.strerror}") from None
 
 
 def _read(store: Store | None, security: Security) -> Store | None:
@@ -126,7 +112,7 @@ class _Reading:
             self._where = self._setting("certificates")
             return self._of_pem(f"{store.key or ''}\n{store.certificates}")
         assert store.location is not None
-        data = read_file(store.location, self._setting("location"))
+        data = read_file(store.location, self._setting("location"), self._security)
         found = _format(data)
         expected = ("PEM",) if store.type == "PEM" else ("JKS", "PKCS12")
         if found not in expected:
@@ -144,7 +130,17 @@ class _Reading:
         blocks = pem_blocks(text)
         certificates = [block for label, block in blocks if label.endswith("CERTIFICATE")]
         keys = [block for label, block in blocks if label.endswith("PRIVATE KEY")]
+        self._bound_work(block for label, block in blocks if label == "ENCRYPTED PRIVATE KEY")
         return self._result(certificates, keys[0] if keys else None, self._store.key_password)
+
+    def _bound_work(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            try:
+                check_encrypted_key(pem_content(key))
+            except TooMuchWork as e:
+                raise BadKeyMaterial(f"{self._where}: the key {e}") from None
+            except ValueError:
+                raise BadKeyMaterial(f"{self._where}: the key in it is broken") from None
 
     def _of_jks(self, data: bytes) -> Store:
         try:
@@ -173,6 +169,10 @@ class _Reading:
 
     def _of_pkcs12(self, data: bytes) -> Store:
         password = self._store.password
+        try:
+            check_pkcs12(data)
+        except TooMuchWork as e:
+            raise BadKeyMaterial(f"{self._where}: the store {e}") from None
         try:
             found = load_pkcs12(data, None if password is None else password.encode())
         except ValueError:
@@ -252,13 +252,4 @@ def _certificate(der: bytes) -> str:
 
 
 def _pem(label: str, der: bytes) -> str:
-    return _wrapped(label, base64.b64encode(der).decode())
-
-
-def _wrapped(label: str, body: str) -> str:
-    body = body.encode("ascii", errors="replace").decode()  # OpenSSL is to say that it is broken
-    if ":" in body:  # headers of an encrypted key of old; its line breaks count
-        return f"-----BEGIN {label}-----{body}-----END {label}-----\n"
-    text = "".join(body.split())
-    lines = "\n".join(text[at : at + 64] for at in range(0, len(text), 64))
-    return f"-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n"
+    return pem_block(label, base64.b64encode(der).decode())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from heliograph.client.security.connection_security import Access
+from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.errors import LoginFailed, SecurityFailed
 from heliograph.wire import messages
 
@@ -23,7 +23,7 @@ Ask = Callable[[Any, Callable[[Any], None]], None]
 class Login:
     """`lifetime` in seconds is there once it is `done`; 0 means that the session does not end."""
 
-    def __init__(self, access: Access, host: str, address: str, ask: Ask) -> None:
+    def __init__(self, access: ConnectionSecurity, host: str, address: str, ask: Ask) -> None:
         sasl = access.security.sasl
         assert sasl is not None
         self.done = False

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import select
 import socket
 import ssl
-import tempfile
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
+from heliograph.client.security.key_files import KEYSTORE, key_file
 from heliograph.errors import BadKeyMaterial, ConnectionLost, Interrupted, TlsFailed
 from heliograph.security import Security, Store, Tls
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
-#: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is ECDHE-RSA-AES128-GCM-SHA256 to OpenSSL.
-_SUITE = re.compile(r"TLS_(?P<exchange>\w+)_WITH_(?P<cipher>\w+)")
 #: As much as is given to OpenSSL at a time, and what is joined to spare calls for small pieces.
 _CHUNK_BYTES = 256 << 10
 _JOIN_BYTES = 16 << 10
@@ -94,7 +90,7 @@ def _set_ciphers(context: ssl.SSLContext, tls: Tls, security: Security) -> None:
         return
     try:
         context.set_ciphers(":".join(names))
-    except ssl.SSLError:
+    except (ssl.SSLError, ValueError):  # a null character
         raise TlsFailed(
             f"{security.key('ssl.cipher.suites')}: expected names such as "
             "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, found none that this machine's OpenSSL knows"
@@ -102,13 +98,14 @@ def _set_ciphers(context: ssl.SSLContext, tls: Tls, security: Security) -> None:
 
 
 def openssl_name(suite: str) -> str:
-    """Java's name of a cipher suite, as OpenSSL has it. RSA key exchange goes without saying there."""
-    match = _SUITE.fullmatch(suite)
-    if match is None:
+    """Java's name of a cipher suite, as OpenSSL has it: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is
+    ECDHE-RSA-AES128-GCM-SHA256. RSA key exchange goes without saying there."""
+    exchange, middle, cipher = suite.removeprefix("TLS_").rpartition("_WITH_")
+    if not suite.startswith("TLS_") or not middle or not exchange or not cipher:
         return suite
-    cipher = re.sub(r"AES_(128|256)(_CBC)?", r"AES\1", match["cipher"]).replace("_", "-")
+    cipher = re.sub(r"AES_(128|256)(_CBC)?", r"AES\1", cipher).replace("_", "-")
     cipher = cipher.replace("POLY1305-SHA256", "POLY1305")
-    exchange = match["exchange"].replace("_", "-")
+    exchange = exchange.replace("_", "-")
     return cipher if exchange == "RSA" else f"{exchange}-{cipher}"
 
 
@@ -125,11 +122,8 @@ def _trust(context: ssl.SSLContext, store: Store | None, security: Security) -> 
 
 
 def _identify(context: ssl.SSLContext, store: Store, security: Security) -> None:
-    """OpenSSL takes a key from a file only: one that nobody else can read, for a moment."""
-    with tempfile.TemporaryDirectory(prefix="heliograph-") as folder:  # made with mode 0700
-        path = Path(folder, "keystore.pem")
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"{store.key}\n{store.certificates}")
+    """OpenSSL takes a key from a file only."""
+    with key_file(KEYSTORE, f"{store.key}\n{store.certificates}".encode()) as path:
         try:
             context.load_cert_chain(path, password=store.key_password or "")
         except ssl.SSLError as e:

@@ -5,7 +5,7 @@ The rules stand in `connectors.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 from heliograph.config.clusters import Logins, checked_servers
@@ -21,13 +21,18 @@ from heliograph.config.resolve.layers import (
     is_client_config,
 )
 from heliograph.model import ClientKind, ClusterConfig
+from heliograph.permitted import Permitted
+from heliograph.security import JAAS
 
 _SERVERS = "bootstrap.servers"
+_OVERRIDE = "producer.override."
+#: Settings that hold what a login tells the other end.
+_LOGIN = frozenset({JAAS, "sasl.oauthbearer.client.credentials.client.secret"})
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorClusters:
-    """Collects problems and warnings."""
+    """Collects problems and warnings. `permitted`: what a connector that came through REST may name."""
 
     name: str
     file: PropertiesFile
@@ -35,6 +40,7 @@ class ConnectorClusters:
     settings: Settings
     problems: list[str]
     warnings: list[str]
+    permitted: Permitted | None = None
 
     def read(self, kind: ConnectorClass, source: str, target: str) -> tuple[ClusterConfig, ...]:
         """A heartbeat connector never looks at its source."""
@@ -46,9 +52,11 @@ class ConnectorClusters:
     def _cluster(self, alias: str, side: str, producer: Settings | None = None) -> ClusterConfig:
         clients = {kind: client_settings(self.settings, side, kind) for kind in ClientKind}
         servers = self._servers(side, clients)
+        of_worker: frozenset[ClientKind] = frozenset()
         if producer is not None:
             clients[ClientKind.PRODUCER] = producer
-        return self._secured(alias, servers, clients, f"{side}.cluster.")
+            of_worker = frozenset({ClientKind.PRODUCER})
+        return self._secured(alias, servers, clients, f"{side}.cluster.", of_worker)
 
     def _secured(
         self,
@@ -56,9 +64,17 @@ class ConnectorClusters:
         servers: tuple[str, ...],
         clients: Mapping[ClientKind, Settings],
         missing: str,
+        of_worker: Container[ClientKind],
     ) -> ClusterConfig:
+        """`of_worker`: clients that log in as the worker's producer does."""
+        own = None if self._overridden() else of_worker
         logins = Logins(
-            self.file.name, self.problems, self.warnings, missing, self.file.properties.__contains__
+            self.file.name,
+            self.problems,
+            self.warnings,
+            missing,
+            self.file.properties.__contains__,
+            lambda kind: None if own is not None and kind in own else self.permitted,
         )
         cluster = ClusterConfig(
             alias=alias, bootstrap_servers=servers, properties=_properties(clients)
@@ -86,6 +102,7 @@ class ConnectorClusters:
         """As MM2's own clients reach it, and the worker's producer; if these name different brokers, as the
         producer alone does."""
         producer = self.producer()
+        self._keep_the_workers_login()
         servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
         named = self._cluster(alias, "target", producer)
         if set(servers) == set(named.bootstrap_servers) or not named.bootstrap_servers:
@@ -98,16 +115,33 @@ class ConnectorClusters:
             f"{other.found.shown.strip()} ({other.key}); if these are two clusters, set "
             f"producer.override.{_SERVERS}"
         )
-        return self._secured(
-            alias, servers, dict.fromkeys(ClientKind, producer), "producer.override."
-        )
+        clients = dict.fromkeys(ClientKind, producer)
+        return self._secured(alias, servers, clients, _OVERRIDE, frozenset(ClientKind))
+
+    def _keep_the_workers_login(self) -> None:
+        """A connector that came through REST may not lead the worker's own login to another address, or have
+        it told in another way. In Connect it may, unless the override policy forbids it."""
+        if self.permitted is None:
+            return
+        overridden, own = self._overridden(), below(self.of_worker(), "producer.")
+        kept = [name for name in own if name in _LOGIN and name not in overridden]
+        if overridden and kept:
+            self._problem(
+                f"{_OVERRIDE}{overridden[0]}",
+                f"a connector made through REST may not change it and keep the worker's producer.{kept[0]}; "
+                f"set {_OVERRIDE}{kept[0]} as well",
+            )
+
+    def _overridden(self) -> list[str]:
+        """What the connector says of the address and the login of the worker's producer."""
+        return [name for name in below(self.settings, _OVERRIDE) if is_client_config(name)]
 
     def producer(self) -> Settings:
         """`Worker.baseProducerConfigs`: of the worker's settings without a prefix, only its servers."""
         worker = self.of_worker()
         default = Setting(_SERVERS, Property(",".join(self.worker.cluster.bootstrap_servers), 0))
         base = {_SERVERS: worker.get(_SERVERS, default)}
-        return base | below(worker, "producer.") | below(self.settings, "producer.override.")
+        return base | below(worker, "producer.") | below(self.settings, _OVERRIDE)
 
     def of_worker(self) -> Settings:
         """With the file that each stands in."""

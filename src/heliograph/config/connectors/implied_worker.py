@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from heliograph.config.connectors.worker import WorkerConfig, worker_of
 from heliograph.config.formats.connect_json import NamedConnector
-from heliograph.config.formats.kubernetes import Bags
+from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property
 from heliograph.config.resolve.layers import is_client_config
 from heliograph.errors import ConfigError
@@ -20,7 +20,7 @@ _SERVERS = "bootstrap.servers"
 
 
 def implied_worker(
-    connector: NamedConnector, environment: Mapping[str, str], bags: Bags
+    connector: NamedConnector, environment: Mapping[str, str], bags: KubernetesSecrets
 ) -> WorkerConfig:
     """What is wrong with the settings that it takes from the connector, reading that one tells."""
     own = connector.file.properties

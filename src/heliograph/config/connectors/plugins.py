@@ -42,6 +42,7 @@ PLUGINS = (
     Plugin(BYTE_ARRAY_CONVERTER, "header_converter"),
 )
 
+_DIGITS = re.compile("[0-9]{1,9}")
 _BOUNDS = re.compile(r"([\[(])([^\[\]()]*)([\])])")
 
 
@@ -113,7 +114,8 @@ def _bounds(match: re.Match[str]) -> tuple[str, str, str, str]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     """4.3 and 4.3.0 are the same; what is no number counts as 0."""
-    found = [int(each) if each.isdigit() else 0 for each in re.split(r"[.-]", version)]
+    parts = version.replace("-", ".").split(".")
+    found = [int(each) if _DIGITS.fullmatch(each) else 0 for each in parts]
     while found and found[-1] == 0:
         found.pop()
     return tuple(found)

@@ -39,9 +39,15 @@ from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
 from heliograph.config.options.values import InvalidValue, parse_boolean
 from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
-from heliograph.config.resolve.layers import Setting, Settings, client_settings, with_todays_names
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.layers import (
+    Setting,
+    Settings,
+    client_settings,
+    with_todays_names,
+)
+from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.model import ClusterConfig
+from heliograph.permitted import Permitted
 
 _TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
 
@@ -69,17 +75,24 @@ def mirror_of(connectors: Mapping[str, Mapping[str, str]], worker: WorkerConfig)
     )
 
 
-def read_connector(name: str, config: Mapping[str, str], worker: WorkerConfig) -> Connector:
-    """As REST hands it over."""
+def read_connector(
+    name: str,
+    config: Mapping[str, str],
+    worker: WorkerConfig,
+    permitted: Permitted | None = None,
+) -> Connector:
+    """As the config topic has it. `permitted`: what it may name, since it came through REST; None if the
+    operator wrote it."""
     properties = {key: Property(value, 0) for key, value in config.items()}
-    return connector_of(
-        name, PropertiesFile(name=f"connector {name}", properties=properties), worker
-    )
+    file = PropertiesFile(name=f"connector {name}", properties=properties)
+    return connector_of(name, file, worker, permitted)
 
 
-def connector_of(name: str, file: PropertiesFile, worker: WorkerConfig) -> Connector:
-    filled = worker.placeholders.fill_in(file, variables=False)
-    reading = _Reading(name, filled.file, worker, list(filled.problems))
+def connector_of(
+    name: str, file: PropertiesFile, worker: WorkerConfig, permitted: Permitted | None = None
+) -> Connector:
+    filled = worker.placeholders.fill_in(file, variables=False, permitted=permitted)
+    reading = _Reading(name, filled.file, worker, list(filled.problems), permitted=permitted)
     return reading.connector()
 
 
@@ -106,6 +119,9 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
         ),
         epoch_seconds=worker.epoch_seconds,
         once_timeout_seconds=worker.once_timeout_seconds,
+        channel_host=worker.channel_host,
+        channel_port=worker.channel_port,
+        accepts_unencrypted_secrets=worker.accepts_unencrypted_secrets,
         rest=tuple((n, s.value) for n, s in worker.settings.items() if is_of_rest(n)),
         warnings=tuple(
             dict.fromkeys([*(w for each in given for w in each.warnings), *rivals(running)])
@@ -152,6 +168,7 @@ class _Reading:
     worker: WorkerConfig
     problems: list[str]
     warnings: list[str] = field(default_factory=list)
+    permitted: Permitted | None = None
 
     def connector(self) -> Connector:
         kind = self._kind()
@@ -161,7 +178,13 @@ class _Reading:
         self._judge(settings)
         source, target = self._aliases(kind)
         reader = ConnectorClusters(
-            self.name, self.file, self.worker, settings, self.problems, self.warnings
+            self.name,
+            self.file,
+            self.worker,
+            settings,
+            self.problems,
+            self.warnings,
+            self.permitted,
         )
         clusters = reader.read(kind, source, target)
         pair = self._pair(settings, reader, source, target)
@@ -208,7 +231,7 @@ class _Reading:
         return with_todays_names(own)
 
     def _judge(self, settings: Settings) -> None:
-        connector = Effective(settings, Scope.CONNECTOR, self.file.name, self.problems)
+        connector = TypedSettings(settings, Scope.CONNECTOR, self.file.name, self.problems)
         own = has_own(connector)
         placements = [place(key, own_classes=own) for key in self.file.properties]
         self.problems += value_problems(self.file, placements)
@@ -239,7 +262,7 @@ class _Reading:
         """`MirrorCheckpointConfig.validate`."""
         if kind is not ConnectorClass.CHECKPOINT:
             return
-        connector = Effective(settings, Scope.CONNECTOR, self.file.name, self.problems)
+        connector = TypedSettings(settings, Scope.CONNECTOR, self.file.name, self.problems)
         for name, why in (
             ("emit.checkpoints.enabled", "with emit.checkpoints.enabled set to false"),
             ("emit.offset-syncs.enabled", "without offset syncs"),
@@ -286,6 +309,7 @@ class _Reading:
                 worker=clusters.of_worker(),
                 worker_prefix="",
                 consumer_prefix="source.consumer.",
+                permitted=self.permitted,
             ),
             file_name=self.file.name,
             problems=self.problems,

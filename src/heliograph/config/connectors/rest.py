@@ -7,17 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heliograph.config.formats.properties import read_properties
 from heliograph.config.options import OPTIONS, Scope
 from heliograph.config.options.values import parse_list
 from heliograph.config.security.connection import read_security
-from heliograph.config.security.rest_allowlist import MODULES, PATHS, Permitted, own_files
+from heliograph.config.security.rest_allowlist import read_permitted
+from heliograph.config.security.rest_users import (
+    ROLES,
+    CertificateRoles,
+    User,
+    plain_names,
+    read_certificate_roles,
+    read_users,
+)
 from heliograph.errors import ConfigError
+from heliograph.permitted import Permitted
 from heliograph.security import Security
 
 #: Connect binds to every address unless told otherwise. This one does so when it is asked to.
 DEFAULT_LISTENERS = "http://localhost:8083"
 MAX_REQUEST_BYTES = int(OPTIONS[Scope.SERVE, "rest.request.max.bytes"].default or 0)
+MAX_CONNECTIONS = int(OPTIONS[Scope.SERVE, "rest.max.connections"].default or 0)
+MAX_CONNECTIONS_PER_IP = int(OPTIONS[Scope.SERVE, "rest.max.connections.per.ip"].default or 0)
 
 _LISTENER = re.compile(r"(https?)://\[?([\w.:-]*?)\]?:(\d{1,5})", re.IGNORECASE)
 _EXTENSION = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
@@ -41,6 +51,11 @@ class Listener:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only programs of this machine reach it."""
+        return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderRule:
@@ -63,7 +78,8 @@ class ListenerTls:
 class RestConfig:
     """`admin_listeners` of None: /admin is served where everything is; empty: nowhere.
 
-    `users` of None: everybody may ask. `tls` and `admin_tls` are for listeners by https.
+    `users` and `certificate_roles` of None: everybody may ask. `tls` and `admin_tls` are for listeners by
+    https. `warnings` are for the log.
     """
 
     listeners: tuple[Listener, ...]
@@ -74,7 +90,12 @@ class RestConfig:
     allow_origins: tuple[str, ...] = ()
     allow_methods: tuple[str, ...] = ()
     response_headers: tuple[HeaderRule, ...] = ()
-    users: Mapping[str, str] | None = field(default=None, repr=False)
+    users: Mapping[str, User] | None = field(default=None, repr=False)
+    certificate_roles: CertificateRoles | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    access_log: bool = True
+    max_connections: int = MAX_CONNECTIONS
+    max_connections_per_ip: int = MAX_CONNECTIONS_PER_IP
     tls: ListenerTls | None = None
     admin_tls: ListenerTls | None = None
     mask_secrets: bool = True
@@ -83,6 +104,7 @@ class RestConfig:
     topic_tracking: bool = True
     topic_tracking_reset: bool = True
     exactly_once: bool = False
+    warnings: tuple[str, ...] = ()
 
     def advertised_url(self, host: str, port: int | None = None) -> str:
         """Where others reach this worker: `host` is this machine's name, for listeners that name none, and
@@ -112,10 +134,13 @@ class _Reading:
     def __init__(self, settings: Mapping[str, str], environment: Mapping[str, str]) -> None:
         self._settings = settings
         self._environment = environment
+        self._warnings: list[str] = []
         self.problems: list[str] = []
 
     def config(self) -> RestConfig:
         listeners, admin_listeners = self._listeners(), self._admin_listeners()
+        tls = self._tls("listeners", listeners)
+        admin_tls = self._tls("admin.listeners", admin_listeners or ())
         return RestConfig(
             listeners=listeners,
             admin_listeners=admin_listeners,
@@ -126,18 +151,22 @@ class _Reading:
             allow_methods=parse_list(self._text("access.control.allow.methods")),
             response_headers=self._headers(),
             users=self._users(),
-            tls=self._tls("listeners", listeners),
-            admin_tls=self._tls("admin.listeners", admin_listeners or ()),
+            certificate_roles=self._certificate_roles(tls),
+            allowed_hosts=tuple(map(str.lower, parse_list(self._text("rest.allowed.hosts")))),
+            access_log=self._flag("rest.access.log", True),
+            max_connections=self._number("rest.max.connections", 1, 2**31 - 1) or MAX_CONNECTIONS,
+            max_connections_per_ip=self._number("rest.max.connections.per.ip", 1, 2**31 - 1)
+            or MAX_CONNECTIONS_PER_IP,
+            tls=tls,
+            admin_tls=admin_tls,
             mask_secrets=self._flag("rest.mask.secrets", True),
             max_request_bytes=self._number("rest.request.max.bytes", 1, 2**31 - 1)
             or MAX_REQUEST_BYTES,
-            permitted=Permitted(
-                paths=frozenset((*parse_list(self._text(PATHS)), *own_files(self._settings))),
-                modules=frozenset(parse_list(self._text(MODULES))),
-            ),
+            permitted=read_permitted(self._settings),
             topic_tracking=self._flag("topic.tracking.enable", True),
             topic_tracking_reset=self._flag("topic.tracking.allow.reset", True),
             exactly_once=self._text("exactly.once.source.support") == "enabled",
+            warnings=tuple(self._warnings),
         )
 
     def _text(self, name: str) -> str:
@@ -243,7 +272,7 @@ class _Reading:
             rules.append(HeaderRule(action=action.lower(), name=name.strip(), value=value.strip()))
         return tuple(rules)
 
-    def _users(self) -> Mapping[str, str] | None:
+    def _users(self) -> Mapping[str, User] | None:
         """Of `rest.users.file`, or of the file that Connect's own extension would read."""
         path = self._text("rest.users.file") or None
         for extension in parse_list(self._text("rest.extension.classes")):
@@ -278,18 +307,31 @@ class _Reading:
             return None
         return section[1]
 
-    def _users_in(self, path: str) -> Mapping[str, str] | None:
+    def _users_in(self, path: str) -> Mapping[str, User] | None:
         try:
-            users = {
-                name: entry.value for name, entry in read_properties(Path(path)).properties.items()
-            }
+            users = read_users(path)
         except ConfigError as e:
             self.problems += e.problems
             return None
-        if not users:
-            # Connect lets everybody in then.
-            self.problems.append(f"{path}: no users; expected lines like alice = her-password")
+        if plain := plain_names(users):
+            self._warnings.append(
+                f"{path}: plain passwords of {', '.join(plain)}; anyone who reads the file has them. "
+                "Replace them by lines that `heliograph password NAME` prints"
+            )
         return users
+
+    def _certificate_roles(self, tls: ListenerTls | None) -> CertificateRoles | None:
+        try:
+            roles = read_certificate_roles(self._text(ROLES))
+        except ValueError as e:
+            self.problems.append(f"{ROLES}: {e}")
+            return None
+        if roles is not None and (tls is None or tls.client_auth == "none"):
+            self.problems.append(
+                f"{ROLES}: has no effect without client certificates; set listeners to https:// and "
+                "ssl.client.auth to required or requested"
+            )
+        return roles
 
 
 def _csv(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heliograph.config.clusters import Logins, checked_servers
-from heliograph.config.formats.kubernetes import Bags
+from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property, read_properties
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.config.options import OPTIONS, Option, Scope, Support
@@ -35,9 +35,11 @@ from heliograph.config.resolve.key_lookup import (
 from heliograph.config.resolve.layers import Setting, Settings
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.placeholders import Placeholders
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
+from heliograph.config.security.rest_allowlist import read_permitted
 from heliograph.errors import ConfigError
 from heliograph.model import ClientKind, ClusterConfig
+from heliograph.permitted import Permitted
 
 #: How the worker's own cluster is called in messages.
 WORKER_ALIAS = "the worker's cluster"
@@ -50,7 +52,7 @@ _ACTED_HERE = re.compile(
     r"|ssl\.client\.auth|connector\.client\.config\.override\..*|topic\.tracking\..*|client\.id"
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
-_NO_BAGS = Bags()
+_NO_BAGS = KubernetesSecrets()
 _HTTPS = ("listeners.https.", "admin.listeners.https.")
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
@@ -58,9 +60,10 @@ _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
     """A worker of a Connect cluster. `settings` are all, as written, by name without any prefix of the
-    environment; `placeholders` fills in what connectors leave to the worker's config providers.
+    environment; `placeholders` fills in what connectors leave to the worker's config providers. `permitted`
+    is what connectors that came through REST may name.
 
-    Its REST API has a configuration of its own (`config/rest.py`).
+    Its REST API has a configuration of its own (`config/connectors/rest.py`).
     """
 
     name: str
@@ -78,8 +81,12 @@ class WorkerConfig:
     topic_tracking_enable: bool
     epoch_seconds: int
     once_timeout_seconds: int
+    channel_host: str
+    channel_port: int
+    accepts_unencrypted_secrets: bool
     settings: Settings = field(repr=False, hash=False)
     placeholders: Placeholders = field(repr=False, hash=False, compare=False)
+    permitted: Permitted
     warnings: tuple[str, ...] = ()
 
     @property
@@ -90,7 +97,7 @@ class WorkerConfig:
 def load_worker(
     path: Path | None = None,
     environment: Mapping[str, str] = os.environ,
-    bags: Bags = _NO_BAGS,
+    bags: KubernetesSecrets = _NO_BAGS,
 ) -> WorkerConfig:
     """Raises ConfigError. Without a file, of the environment alone. `bags` are Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
@@ -102,7 +109,7 @@ def load_worker(
 
 
 def worker_of(
-    file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
 ) -> WorkerConfig:
     """Raises ConfigError."""
     placeholders = Placeholders(file, environment, bags)
@@ -142,8 +149,12 @@ class _Reading:
             topic_tracking_enable=worker.flag("topic.tracking.enable"),
             epoch_seconds=top.number("epoch.seconds"),
             once_timeout_seconds=top.number("once.timeout.seconds"),
+            channel_host=top.text("driver.channel.host"),
+            channel_port=top.number("driver.channel.port"),
+            accepts_unencrypted_secrets=top.text("spark.unencrypted.secrets.policy") == "accept",
             settings=self._settings,
             placeholders=self._placeholders,
+            permitted=read_permitted({name: each.value for name, each in self._settings.items()}),
             warnings=(
                 *self._file.warnings,
                 *self._placeholders.unnamed(),
@@ -156,8 +167,8 @@ class _Reading:
             raise ConfigError(list(dict.fromkeys(self._problems)))
         return config
 
-    def _effective(self, scope: Scope) -> Effective:
-        return Effective(self._settings, scope, self._file.name, self._problems)
+    def _effective(self, scope: Scope) -> TypedSettings:
+        return TypedSettings(self._settings, scope, self._file.name, self._problems)
 
     def _require(self) -> None:
         keys = self._file.properties
@@ -201,7 +212,7 @@ class _Reading:
         ]
 
 
-def _storage(kind: str, worker: Effective, *, partitions: int | None = None) -> InternalTopic:
+def _storage(kind: str, worker: TypedSettings, *, partitions: int | None = None) -> InternalTopic:
     return InternalTopic(
         name=worker.text(f"{kind}.storage.topic"),
         partitions=partitions or worker.number(f"{kind}.storage.partitions"),

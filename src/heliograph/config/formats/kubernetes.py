@@ -22,6 +22,7 @@ from heliograph.config.formats.text.yaml_text import parse_yaml
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.providers import Unavailable
 from heliograph.errors import ConfigError
+from heliograph.permitted import Permitted
 
 SECRET, CONFIG_MAP = "Secret", "ConfigMap"
 _YAML = (".yaml", ".yml", ".json")
@@ -38,7 +39,7 @@ class Bag:
 
 
 @dataclass(frozen=True, slots=True)
-class Bags:
+class KubernetesSecrets:
     """All that were given."""
 
     given: tuple[Bag, ...] = ()
@@ -60,10 +61,11 @@ class BagProvider:
     A key may be a pattern, `*.crt`: then all that match, in the order of their names.
     """
 
-    bags: Bags
+    bags: KubernetesSecrets
     kind: str
 
-    def get(self, path: str, key: str) -> str:
+    def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
+        """Only what was given to this process can be named, by whomever."""
         namespace, _, name = path.rpartition("/")
         bag = self.bags.find(self.kind, namespace, name)
         if bag is None:
@@ -79,12 +81,12 @@ class BagProvider:
         return "\n".join(matching)
 
 
-def read_bags(paths: Iterable[Path]) -> Bags:
+def read_bags(paths: Iterable[Path]) -> KubernetesSecrets:
     """Raises ConfigError."""
     found: list[Bag] = []
     for path in paths:
         found += _folder(path) if path.is_dir() else bags_in(_documents(path))
-    return Bags(tuple(found))
+    return KubernetesSecrets(tuple(found))
 
 
 def _folder(path: Path) -> Iterator[Bag]:

@@ -18,7 +18,7 @@ from heliograph.config.connectors.worker import WorkerConfig, load_worker, worke
 from heliograph.config.formats import mm2_properties
 from heliograph.config.formats.connect_json import RUNNING, NamedConnector, read_connectors
 from heliograph.config.formats.format import Form, form_of
-from heliograph.config.formats.kubernetes import Bags, read_bags
+from heliograph.config.formats.kubernetes import KubernetesSecrets, read_bags
 from heliograph.config.formats.strimzi import parse_strimzi
 from heliograph.config.formats.text.files import read_text
 from heliograph.config.mirror_config import MirrorConfig
@@ -27,7 +27,7 @@ from heliograph.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class LoadOptions:
     """What a user gives beside the file. `clusters` are the aliases of the targets to serve; `worker` is a
     worker.properties for connectors; `secrets` are files or folders of Secrets and ConfigMaps."""
 
@@ -37,10 +37,10 @@ class Beside:
 
 
 def load(
-    path: Path, beside: Beside | None = None, environment: Mapping[str, str] = os.environ
+    path: Path, beside: LoadOptions | None = None, environment: Mapping[str, str] = os.environ
 ) -> MirrorConfig:
     """Raises ConfigError with every problem."""
-    beside = beside or Beside()
+    beside = beside or LoadOptions()
     match form_of(path):
         case Form.PROPERTIES:
             _refuse_worker(beside)
@@ -53,14 +53,14 @@ def load(
             return _of_strimzi(path, beside, environment)
 
 
-def _refuse_worker(beside: Beside) -> None:
+def _refuse_worker(beside: LoadOptions) -> None:
     if beside.worker is not None:
         raise ConfigError(
             "--worker: is for connectors in JSON; this form has the worker's settings in it"
         )
 
 
-def _of_connect(path: Path, beside: Beside, environment: Mapping[str, str]) -> MirrorConfig:
+def _of_connect(path: Path, beside: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
     named = read_connectors(path)
     bags = read_bags(beside.secrets)
     if beside.worker is not None:
@@ -72,9 +72,9 @@ def _of_connect(path: Path, beside: Beside, environment: Mapping[str, str]) -> M
     return _checked(named, made, workers[0], beside)
 
 
-def _of_strimzi(path: Path, beside: Beside, environment: Mapping[str, str]) -> MirrorConfig:
+def _of_strimzi(path: Path, beside: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
     found = parse_strimzi(read_text(path), path.name)
-    bags = Bags((*read_bags(beside.secrets).given, *found.bags))
+    bags = KubernetesSecrets((*read_bags(beside.secrets).given, *found.bags))
     worker = worker_of(found.worker, environment, bags)
     made = [connector_of(each.name, each.file, worker) for each in found.connectors]
     return _checked(found.connectors, made, worker, beside, (*found.warnings, *worker.warnings))
@@ -84,7 +84,7 @@ def _checked(
     named: Iterable[NamedConnector],
     made: Iterable[Connector],
     worker: WorkerConfig,
-    beside: Beside,
+    beside: LoadOptions,
     warnings: Sequence[str] = (),
 ) -> MirrorConfig:
     """Of a file everything has to be right; what it wants paused, or is not served, is left out."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heliograph.config.clusters import Clusters
 from heliograph.config.flows import Pair, pair_settings
-from heliograph.config.formats.kubernetes import Bags
+from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, read_properties
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.options import Scope
@@ -23,17 +23,17 @@ from heliograph.config.resolve.key_lookup import Placer
 from heliograph.config.resolve.layers import Layers
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.placeholders import fill_in_placeholders
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.errors import ConfigError
 
-_NO_BAGS = Bags()
+_NO_BAGS = KubernetesSecrets()
 
 
 def load(
     path: Path,
     clusters: Sequence[str] = (),
     environment: Mapping[str, str] = os.environ,
-    bags: Bags = _NO_BAGS,
+    bags: KubernetesSecrets = _NO_BAGS,
 ) -> MirrorConfig:
     """`clusters` are the aliases of the targets to serve, as MM2's --clusters; empty for all.
     `environment` and `bags` fill in placeholders such as ${env:NAME}."""
@@ -64,7 +64,7 @@ class _Reading:
         self._problems += refusals(self._file, placements)
         reader = Clusters(self._file, self._layers, self._problems, self._warnings)
         clusters = {alias: reader.read(alias) for alias in aliases}
-        top = Effective(self._layers.top(), Scope.TOP, self._file.name, self._problems)
+        top = TypedSettings(self._layers.top(), Scope.TOP, self._file.name, self._problems)
         mirror = MirrorConfig(
             flows=tuple(pair.flow() for pair in enabled),
             heartbeats=tuple(beats for pair in pairs if (beats := pair.heartbeats())),
@@ -78,6 +78,9 @@ class _Reading:
             ),
             epoch_seconds=top.number("epoch.seconds"),
             once_timeout_seconds=top.number("once.timeout.seconds"),
+            channel_host=top.text("driver.channel.host"),
+            channel_port=top.number("driver.channel.port"),
+            accepts_unencrypted_secrets=top.text("spark.unencrypted.secrets.policy") == "accept",
             warnings=(*self._file.warnings, *remarks(self._file, placements), *self._warnings),
             rest=tuple((n, s.value) for n, s in self._layers.top().items() if is_of_rest(n)),
         )

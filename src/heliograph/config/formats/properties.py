@@ -13,6 +13,7 @@ from pathlib import Path
 
 import javaproperties
 
+from heliograph.config.formats.text.files import named_if_unreadable
 from heliograph.errors import ConfigError
 
 _UTF8_BOM = "\xef\xbb\xbf"  # as Latin-1; Windows editors put it before the first key
@@ -63,16 +64,8 @@ def read_properties(path: Path) -> PropertiesFile:
     """`path` may be a folder with a file of its own name in it, as a ConfigMap's mount may be."""
     if (path / path.name).is_file():
         path /= path.name
-    try:
+    with named_if_unreadable(path):
         data = path.read_bytes()
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: no such file; check the path") from None
-    except IsADirectoryError:
-        raise ConfigError(f"{path}: a directory; give the path of the file in it") from None
-    except PermissionError:
-        raise ConfigError(f"{path}: not readable; allow this user to read it") from None
-    except OSError as problem:
-        raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
     if b"\0" in data:
         raise ConfigError(
             f"{path}: not a text file; expected properties (key=value lines) in Latin-1 or UTF-8"

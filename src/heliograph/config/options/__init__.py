@@ -1,7 +1,7 @@
 """The option table: every setting that may stand in a mirror's configuration, declared once.
 
 To support an option that is LATER or REFUSED, change its line and read it where the others are
-read. `docs/configuration.md` is made from this table (`config/reference_page.py`).
+read. `docs/configuration.md` is made from this table (`config/options/reference_page.py`).
 """
 
 from __future__ import annotations

@@ -89,6 +89,18 @@ _MIRROR = (
         "starts with the alias of its own source (KAFKA-9914)",
         since="heliograph",
     ),
+    _connector(
+        name="same.cluster.id.policy",
+        type=STRING,
+        default="refuse",
+        valid=one_of("refuse", "accept"),
+        importance=Importance.MEDIUM,
+        doc="What to do when source and target have the same cluster id: they are one cluster, or one was "
+        "cloned from a snapshot of the other. refuse: no checkpoints and no group offsets, and topics that "
+        "would go round in a circle within one cluster are not mirrored, heartbeats among them. accept: "
+        "they are two clusters",
+        since="heliograph",
+    ),
     _refused(
         name="source.cluster.alias",
         type=STRING,

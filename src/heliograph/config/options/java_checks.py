@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from heliograph.config.options.values import BYTE_ARRAY_CONVERTER
+from heliograph.config.options.values import BYTE_ARRAY_CONVERTER, parse_list
 
 Parsed = str | int | float | bool | tuple[str, ...] | None
 #: A value as it was parsed (None for none, and for one that could not be), and what is wrong with it.
 Check = Callable[[str, Parsed], str | None]
 
-_COMMA = re.compile(r"\s*,\s*")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,19}")
 _RANGES = {"SHORT": 15, "INT": 31, "LONG": 63}
 _BYTES = {
@@ -65,7 +64,7 @@ def parse(name: str, text: str, type_: str) -> Parsed:
             except ValueError:
                 raise NotParsed(invalid(name, text, "Not a number of type DOUBLE")) from None
         case "LIST":
-            return tuple(_COMMA.split(trimmed)) if trimmed else ()
+            return parse_list(trimmed)
         case _:
             return trimmed
 

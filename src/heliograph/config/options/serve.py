@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope
-from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, subset_of
 
 _serve = partial(Option, scope=Scope.SERVE)
 
@@ -37,7 +37,48 @@ SERVE = (
     _serve(
         name="rest.users.file",
         type=STRING,
-        doc="Users who may use the REST API, with their passwords: lines like alice = her-password",
+        doc="Users who may use the REST API, with hashed passwords and roles: lines that "
+        "heliograph password prints",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.certificate.roles",
+        type=STRING,
+        default="",
+        doc="Roles (read, write) of client certificates, by subject or common name, separated by semicolons: "
+        "CN=alice,O=Example:write;monitor:read; * is any other trusted certificate",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.allowed.hosts",
+        type=LIST,
+        default="",
+        doc="Host names, besides localhost, IP addresses and the worker's own names, that a request may "
+        "be addressed to. Listeners on localhost always check it, others if it is set; * is any",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.access.log",
+        type=BOOLEAN,
+        default="true",
+        doc="Whether each request is a line at INFO in the logger heliograph.web.access",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.max.connections",
+        type=INT,
+        default="1000",
+        valid=at_least(1),
+        doc="Connections to the REST API at a time; one more closes the one that has waited longest "
+        "without a request",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.max.connections.per.ip",
+        type=INT,
+        default="100",
+        valid=at_least(1),
+        doc="Connections to the REST API at a time from one address, or one /64 network of IPv6",
         since="heliograph",
     ),
     _serve(
@@ -68,6 +109,23 @@ SERVE = (
         type=LIST,
         default="",
         doc="Python modules, with all below them, whose classes connectors made through REST may name",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.connector.allowed.urls",
+        type=LIST,
+        default="",
+        doc="Token endpoints that connectors made through REST may name; one that ends with a slash stands "
+        "for all below it. Those that this file names itself may be, too",
+        since="heliograph",
+    ),
+    _serve(
+        name="rest.connector.allowed.identities",
+        type=LIST,
+        default="",
+        valid=subset_of("aws", "kerberos"),
+        doc="Which of the worker's own identities connectors made through REST may log in with: aws (its "
+        "environment, profiles and instance), kerberos (its ticket cache)",
         since="heliograph",
     ),
     _serve(

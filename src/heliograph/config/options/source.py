@@ -175,6 +175,17 @@ _RECORDS = (
         since="heliograph",
     ),
     _source(
+        name="target.log.loss.policy",
+        type=STRING,
+        default="recopy",
+        valid=one_of("recopy", "fail"),
+        importance=Importance.MEDIUM,
+        doc="What becomes of a partition when the target has lost records that it had acknowledged (an "
+        "unclean leader election, a restored back-up): go back by the offset map and copy them again, or "
+        "fail until another offset is stored for it",
+        since="heliograph",
+    ),
+    _source(
         name="metric.names.formats",
         type=LIST,
         default="legacy",

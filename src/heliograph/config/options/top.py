@@ -6,7 +6,16 @@ import re
 from functools import partial
 
 from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, one_of
+from heliograph.config.options.values import (
+    BOOLEAN,
+    CLASS,
+    INT,
+    LIST,
+    STRING,
+    at_least,
+    between,
+    one_of,
+)
 
 _top = partial(Option, scope=Scope.TOP)
 
@@ -47,6 +56,33 @@ TOP = (
         default="60",
         valid=at_least(1),
         doc="How long --once waits for a cluster that does not answer",
+        since="heliograph",
+    ),
+    _top(
+        name="driver.channel.host",
+        type=STRING,
+        default="",
+        doc="Address at which the driver listens for its tasks, and executors reach it; by default localhost "
+        "with a local master, this machine's host name otherwise",
+        since="heliograph",
+    ),
+    _top(
+        name="driver.channel.port",
+        type=INT,
+        default="0",
+        valid=between(0, 65535),
+        doc="Port at which the driver listens for its tasks, for firewalls and network policies; 0: any",
+        since="heliograph",
+    ),
+    _top(
+        name="spark.unencrypted.secrets.policy",
+        type=STRING,
+        default="refuse",
+        valid=one_of("refuse", "accept"),
+        importance=Importance.MEDIUM,
+        doc="What to do when passwords or keys of a flow would go to executors of a Spark cluster that does "
+        "not authenticate (spark.authenticate) and encrypt (spark.network.crypto.enabled or "
+        "spark.ssl.rpc.enabled). refuse: the flow does not run. accept: a warning, and they are sent",
         since="heliograph",
     ),
     _top(

@@ -27,14 +27,13 @@ class OptionType:
     parse: Callable[[str], Value]
 
 
-_COMMA = re.compile(r"\s*,\s*")
-_NUMBER = re.compile(r"[+-]?0*[0-9]{1,19}")  # as many digits as a LONG may have
+_NUMBER = re.compile(r"[+-]?[0-9]{1,100}")  # a LONG has 19; some write zeros before it
 
 
 def parse_list(text: str) -> tuple[str, ...]:
     """`a, b` is two items, `a,` is an item and an empty one, blank is none."""
     trimmed = text.strip()
-    return tuple(_COMMA.split(trimmed)) if trimmed else ()
+    return tuple(map(str.strip, trimmed.split(","))) if trimmed else ()
 
 
 def parse_boolean(text: str) -> bool:
@@ -85,6 +84,14 @@ def at_least(low: int) -> Validator:
     return check
 
 
+def between(low: int, high: int) -> Validator:
+    def check(value: Value) -> None:
+        if not isinstance(value, int) or not low <= value <= high:
+            raise InvalidValue(f"a whole number from {low} to {high}")
+
+    return check
+
+
 def positive_or_broker_default(value: Value) -> None:
     if not isinstance(value, int) or (value < 1 and value != -1):
         raise InvalidValue("a whole number of at least 1, or -1 for the broker's default")
@@ -116,6 +123,14 @@ def some_of(*choices: str) -> Validator:
     def check(value: Value) -> None:
         if not isinstance(value, tuple) or not value or set(value) - set(choices):
             raise InvalidValue(f"one or more of {', '.join(choices)}")
+
+    return check
+
+
+def subset_of(*choices: str) -> Validator:
+    def check(value: Value) -> None:
+        if not isinstance(value, tuple) or set(value) - set(choices):
+            raise InvalidValue(f"any of {', '.join(choices)}, or nothing")
 
     return check
 

@@ -8,7 +8,7 @@ out, with a warning.
 
 from __future__ import annotations
 
-from heliograph.config.resolve.typed_settings import Effective
+from heliograph.config.resolve.typed_settings import TypedSettings
 
 _SYNCS = "emit.offset-syncs.enabled"
 _CHECKPOINTS = "emit.checkpoints.enabled"
@@ -16,7 +16,7 @@ _GROUP_OFFSETS = "sync.group.offsets.enabled"
 _WHY = {_SYNCS: "without offset syncs", _CHECKPOINTS: f"with {_CHECKPOINTS} set to false"}
 
 
-def check_offset_syncs(connector: Effective) -> None:
+def check_offset_syncs(connector: TypedSettings) -> None:
     """No offset syncs, but settings of their topic."""
     if connector.flag(_SYNCS):
         return
@@ -29,7 +29,7 @@ def check_offset_syncs(connector: Effective) -> None:
     )
 
 
-def runs_checkpoints(flow: str, connector: Effective, warnings: list[str]) -> bool:
+def runs_checkpoints(flow: str, connector: TypedSettings, warnings: list[str]) -> bool:
     """Whether the flow has checkpoints; a wish for them that cannot be met is a problem."""
     if not connector.flag(_CHECKPOINTS):
         _refuse_if_wanted(connector, _GROUP_OFFSETS, cause=_CHECKPOINTS)
@@ -50,7 +50,7 @@ def runs_checkpoints(flow: str, connector: Effective, warnings: list[str]) -> bo
     return True
 
 
-def _refuse_if_wanted(connector: Effective, name: str, *, cause: str) -> bool:
+def _refuse_if_wanted(connector: TypedSettings, name: str, *, cause: str) -> bool:
     if name not in connector.settings or not connector.flag(name):
         return False
     setting, off = connector.settings[name], connector.settings[cause]

@@ -5,12 +5,11 @@ A value that came from elsewhere may be a secret: no message shows it, but the p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from heliograph.config.formats.kubernetes import CONFIG_MAP, SECRET, Bags
+from heliograph.config.formats.kubernetes import CONFIG_MAP, SECRET, KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property
 from heliograph.config.options.values import parse_list
 from heliograph.config.resolve.providers import (
@@ -18,6 +17,7 @@ from heliograph.config.resolve.providers import (
     DirectoryProvider,
     EnvironmentProvider,
     FileProvider,
+    Placeholder,
     Provider,
     Unavailable,
     fill_in,
@@ -25,6 +25,7 @@ from heliograph.config.resolve.providers import (
     wrong_paths,
 )
 from heliograph.errors import InvalidPattern
+from heliograph.permitted import Permitted
 from heliograph.policy.java_regex import JavaPattern
 
 _PREFIX = "config.providers"
@@ -37,7 +38,7 @@ _STRIMZI = {
     "io.strimzi.kafka.KubernetesSecretConfigProvider": SECRET,
     "io.strimzi.kafka.KubernetesConfigMapConfigProvider": CONFIG_MAP,
 }
-_NO_BAGS = Bags()
+_NO_BAGS = KubernetesSecrets()
 
 
 class FilledIn(NamedTuple):
@@ -46,7 +47,7 @@ class FilledIn(NamedTuple):
 
 
 def fill_in_placeholders(
-    file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
 ) -> FilledIn:
     """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
     broken, so that it is complained of once."""
@@ -63,7 +64,10 @@ class Placeholders:
     look into."""
 
     def __init__(
-        self, file: PropertiesFile, environment: Mapping[str, str], bags: Bags = _NO_BAGS
+        self,
+        file: PropertiesFile,
+        environment: Mapping[str, str],
+        bags: KubernetesSecrets = _NO_BAGS,
     ) -> None:
         self._bags = bags
         self._file = file
@@ -72,19 +76,26 @@ class Placeholders:
         self._names = parse_list(self._text(_PREFIX))
         self._providers = {name: self._provider(name) for name in self._names if name}
 
-    def fill_in(self, file: PropertiesFile, *, variables: bool = True) -> FilledIn:
-        """Every value of `file`, by these providers; `${VARIABLE}` stays as it is if not `variables`."""
+    def fill_in(
+        self,
+        file: PropertiesFile,
+        *,
+        variables: bool = True,
+        permitted: Permitted | None = None,
+    ) -> FilledIn:
+        """Every value of `file`, by these providers; `${VARIABLE}` stays as it is if not `variables`.
+        `permitted` limits what providers read for it, unless it is the operator's."""
         problems: list[str] = []
         bare: list[str] = []
 
         def fill(key: str, found: Property) -> Property:
-            def lookup(match: re.Match[str]) -> str:
-                if match["variable"] is None:
-                    return self._of_provider(key, match)
+            def lookup(wanted: Placeholder) -> str:
+                if not wanted.variable:
+                    return self._of_provider(key, wanted, permitted)
                 if not variables:
-                    return match[0]
-                value = variable(self._environment, match["variable"])
-                bare.append(f"{match[0]} ({found.briefly_at})")
+                    return wanted.text
+                value = variable(self._environment, wanted.variable)
+                bare.append(f"{wanted.text} ({found.briefly_at})")
                 return value
 
             filled = fill_in(found.value, lookup)
@@ -113,16 +124,16 @@ class Placeholders:
             and (name := key.removeprefix(f"{_PREFIX}.").partition(".")[0]) not in self._names
         ]
 
-    def _of_provider(self, key: str, match: re.Match[str]) -> str:
+    def _of_provider(self, key: str, wanted: Placeholder, permitted: Permitted | None) -> str:
         if key.startswith(_PREFIX):
             raise Unavailable("a provider's own settings cannot come from a provider")
-        name = match["provider"]
+        name = wanted.provider
         if name not in self._providers:
             raise Unavailable(self._undeclared(name))
         provider = self._providers[name]
         if provider is None:
             raise Unavailable  # _provider has said why
-        value = provider.get(match["path"] or "", match["key"])
+        value = provider.get(wanted.path, wanted.key, permitted)
         # No text in quotes goes over lines there.
         return value.replace("\n", r"\n") if key.endswith("jaas.config") else value
 
@@ -171,9 +182,10 @@ class Placeholders:
 
     def _environment_provider(self, name: str) -> EnvironmentProvider | None:
         key = f"{_PREFIX}.{name}.param.allowlist.pattern"
-        pattern = self._text(key) if key in self._file.properties else ".*"
+        if key not in self._file.properties:
+            return EnvironmentProvider(self._environment, None)
         try:
-            return EnvironmentProvider(self._environment, JavaPattern(pattern))
+            return EnvironmentProvider(self._environment, JavaPattern(self._text(key)))
         except InvalidPattern as invalid:
             self.problems.append(
                 f"{key}: {self._file.properties[key].value.strip()!r} is not a regular expression, "
@@ -188,6 +200,6 @@ class Placeholders:
         if found is None:
             return ""
         filled = fill_in(
-            found.value, lambda match: self._environment.get(match["variable"] or "", match[0])
+            found.value, lambda wanted: self._environment.get(wanted.variable, wanted.text)
         )
         return filled.text.strip()

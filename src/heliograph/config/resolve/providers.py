@@ -12,52 +12,100 @@ filled in at once. MM2 keeps a placeholder that it cannot fill in as text; here 
 `${KEY}` stays text in MM2: files with it are templates, filled in by a script (sed, envsubst)
 before MM2 starts. `$KEY` without braces stays text here, too.
 
+A configuration that came through REST (`permitted`) has providers serve it within limits only: those that
+the worker has set for the provider, or else those that it has set for files that REST may name.
+
 The one module that reads files other than the configuration itself.
 """
 
 from __future__ import annotations
 
 import os.path
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import javaproperties
 
+from heliograph.permitted import PATHS, Permitted, real_path
 from heliograph.policy.java_regex import JavaPattern
 
-# ConfigTransformer.DEFAULT_PATTERN, and a bare variable.
-PLACEHOLDER = re.compile(
-    r"\$\{(?:(?P<provider>[^}:]*):(?:(?P<path>[^}:]*):)?(?P<key>[^}]*)"
-    r"|(?P<variable>[A-Za-z_][A-Za-z0-9_]*))\}"
-)
+_START, _END = "${", "}"
+#: Of a file that a placeholder names.
+_MOST_CHARACTERS = 1 << 20
 
 
 class Unavailable(Exception):
     """A placeholder cannot be filled in; the text says why and names no value."""
 
 
+class Placeholder(NamedTuple):
+    """`${provider:path:key}`, `${provider:key}`, or `${variable}` with all else empty. `text` is the whole,
+    from `start` to before `end`."""
+
+    text: str
+    start: int
+    end: int
+    provider: str = ""
+    path: str = ""
+    key: str = ""
+    variable: str = ""
+
+
+def placeholders(text: str) -> Iterator[Placeholder]:
+    """As `ConfigTransformer.DEFAULT_PATTERN` finds them, and bare variables, in one pass.
+
+    \\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}      without the regular expression, which would begin anew
+                                            at each of many `${` without an end
+    """
+    at = text.find(_START)
+    while at >= 0 and (end := text.find(_END, at + 2)) >= 0:
+        if (
+            text.find(":", at + 2, end) < 0
+        ):  # a variable's name has no $, so that only the last can begin it
+            at = text.rfind(_START, at, end)
+        whole, inside = text[at : end + 1], text[at + 2 : end]
+        provider, colon, rest = inside.partition(":")
+        if colon:
+            path, second, key = rest.partition(":")
+            path, key = (path, key) if second else ("", path)
+            yield Placeholder(whole, at, end + 1, provider, path, key)
+        elif inside.isascii() and inside.isidentifier():
+            yield Placeholder(whole, at, end + 1, variable=inside)
+        at = text.find(_START, end + 1)
+
+
 class Provider(Protocol):
-    def get(self, path: str, key: str) -> str:
+    def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
         """Raises Unavailable."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedPaths:
-    """Where a provider may read; None for everywhere. By name only: links are followed, as in Java."""
+    """Where a provider may read; None for everywhere. By name only: links are followed, as in Java; but for a
+    configuration from REST where they lead counts as well."""
 
     paths: tuple[str, ...] | None
 
-    def check(self, path: str) -> Path:
+    def check(self, path: str, permitted: Permitted | None = None) -> Path:
         normal = os.path.normpath(path)
         if self.paths is not None and not any(
             Path(normal).is_relative_to(allowed) for allowed in self.paths
         ):
             raise Unavailable(f"{path} is not below {' or '.join(self.paths)}, its allowed.paths")
-        return Path(normal)
+        if permitted is None:
+            return Path(normal)
+        places = self.paths if self.paths is not None else tuple(permitted.paths)
+        real = real_path(normal, places)
+        if real is None or (self.paths is None and not permitted.allows_path(normal)):
+            limits = "its allowed.paths" if self.paths is not None else f"the worker's {PATHS}"
+            raise Unavailable(
+                f"{path} is not below {limits}, as files that REST may name must be; the worker can set "
+                f"param.allowed.paths of this provider, or {PATHS}"
+            )
+        return Path(real)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +114,10 @@ class FileProvider:
 
     allowed: AllowedPaths
 
-    def get(self, path: str, key: str) -> str:
+    def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
         if not path:
             raise Unavailable("expected a path before the key, as in ${file:/path:key}")
-        text = _read(self.allowed.check(path))
+        text = _read(self.allowed.check(path, permitted))
         try:
             properties: dict[str, str] = javaproperties.loads(text)
         except javaproperties.InvalidUEscapeError:
@@ -87,28 +135,37 @@ class DirectoryProvider:
 
     allowed: AllowedPaths
 
-    def get(self, path: str, key: str) -> str:
+    def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
         if not path:
             raise Unavailable(
                 "expected a path before the file's name, as in ${directory:/path:file}"
             )
-        directory = self.allowed.check(path)
+        directory = self.allowed.check(path, permitted)
         if not directory.is_dir():
             raise Unavailable(f"{path}: no such directory")
-        if os.sep in key or not (directory / key).is_file():
+        if os.sep in key or not _is_file(directory / key):
             raise Unavailable(f"{path} has no file {key}")
+        if permitted is not None:  # the file itself may be a link
+            return _read(self.allowed.check(os.path.join(path, key), permitted))  # noqa: PTH118
         return _read(directory / key)
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentProvider:
-    environment: Mapping[str, str]
-    allowlist: JavaPattern
+    """`allowlist` of None: every variable, but for a configuration from REST, which gets none then."""
 
-    def get(self, path: str, key: str) -> str:
+    environment: Mapping[str, str]
+    allowlist: JavaPattern | None
+
+    def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
         if path:
             raise Unavailable("expected ${env:VARIABLE}, found a path before the variable")
-        if not self.allowlist.matches(key):
+        if self.allowlist is None and permitted is not None:
+            raise Unavailable(
+                "variables of the worker's environment that REST may name must match the provider's "
+                "param.allowlist.pattern, and the worker has not set it"
+            )
+        if self.allowlist is not None and not self.allowlist.matches(key):
             raise Unavailable(f"{key} does not match its allowlist.pattern")
         return variable(self.environment, key)
 
@@ -119,9 +176,24 @@ def variable(environment: Mapping[str, str], name: str) -> str:
     return environment[name]
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except ValueError:  # a null character, or half of one
+        return False
+
+
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise Unavailable(
+                f"{path}: expected a file, found a device or a pipe, which may not end"
+            )
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MOST_CHARACTERS + 1)
+        if len(text) > _MOST_CHARACTERS:
+            raise Unavailable(f"{path}: expected at most {_MOST_CHARACTERS:,} characters")
+        return text
     except FileNotFoundError:
         raise Unavailable(f"{path}: no such file") from None
     except UnicodeDecodeError:
@@ -141,23 +213,23 @@ class Filled(NamedTuple):
     problems: tuple[str, ...]
 
 
-def fill_in(text: str, lookup: Callable[[re.Match[str]], str]) -> Filled:
+def fill_in(text: str, lookup: Callable[[Placeholder], str]) -> Filled:
     """`text` with its placeholders replaced by what `lookup` returns, or left if it raises
     Unavailable."""
-    failed: list[str] = []
+    complete, at = True, 0
+    parts: list[str] = []
     problems: list[str] = []
-
-    def replace(match: re.Match[str]) -> str:
+    for each in placeholders(text):
+        parts.append(text[at : each.start])
+        at = each.end
         try:
-            return lookup(match)
+            parts.append(lookup(each))
         except Unavailable as problem:
             if str(problem):  # an empty one was reported elsewhere
-                problems.append(f"{match[0]}: {problem}")
-            failed.append(match[0])
-            return match[0]
-
-    filled = PLACEHOLDER.sub(replace, text)
-    return Filled(filled, not failed, tuple(problems))
+                problems.append(f"{each.text}: {problem}")
+            parts.append(each.text)
+            complete = False
+    return Filled("".join([*parts, text[at:]]), complete, tuple(problems))
 
 
 def wrong_paths(paths: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from heliograph.policy.topic_filter import joined
 
 
 @dataclass(frozen=True, slots=True)
-class Effective:
+class TypedSettings:
     """What `settings` say of the options of one scope, or the options' defaults."""
 
     settings: Settings

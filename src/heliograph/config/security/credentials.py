@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from heliograph.config.options.values import InvalidValue
-from heliograph.config.security.jaas import JAAS, LoginModule, parse_jaas
+from heliograph.config.security.jaas import LoginModule, parse_jaas
 from heliograph.config.security.oauthbearer import (
     LOGIN_HANDLER,
     STRIMZI_HANDLER,
     read_token_source,
     short_class,
 )
-from heliograph.security import AwsIam, Credentials, Kerberos, Password
+from heliograph.security import JAAS, AwsIam, Credentials, Kerberos, Password
 
 _MSK_OAUTH_HANDLER = "IAMOAuthBearerLoginCallbackHandler"
 #: Without their packages, which have changed between versions of Kafka.

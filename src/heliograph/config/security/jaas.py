@@ -16,7 +16,6 @@ from enum import Enum, auto
 from heliograph.config.options.values import InvalidValue
 from heliograph.security import Secret
 
-JAAS = "sasl.jaas.config"
 _FLAGS = ("required", "requisite", "sufficient", "optional")
 _ESCAPES = {"a": "\x07", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\x0b"}
 _QUOTE = "; put the value in double quotes"

@@ -7,18 +7,31 @@ Mirrors `OAuthBearerLoginCallbackHandler`, `OAuthBearerUnsecuredLoginCallbackHan
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from heliograph.config.options.values import InvalidValue
-from heliograph.config.security.jaas import JAAS, LoginModule
-from heliograph.security import GivenToken, Secret, Store, Tls, TokenEndpoint, UnsecuredToken
+from heliograph.config.security.jaas import LoginModule
+from heliograph.permitted import MOST_OF_A_URL, Kind, Location
+from heliograph.security import (
+    JAAS,
+    TOKEN_URL,
+    GivenToken,
+    Secret,
+    Store,
+    Tls,
+    TokenEndpoint,
+    UnsecuredToken,
+)
 
 TokenSource = TokenEndpoint | GivenToken | UnsecuredToken
 
 LOGIN_HANDLER = "sasl.login.callback.handler.class"
 STRIMZI_HANDLER = "JaasClientOauthLoginCallbackHandler"
-_URL = "sasl.oauthbearer.token.endpoint.url"
+STRIMZI_URL = "oauth.token.endpoint.uri"
+STRIMZI_TOKEN_FILE = "oauth.access.token.location"
+_EXPECTED_URL = "https://…, http://… or file://…"
 _RETRIEVERS = frozenset(
     {"", "DefaultJwtRetriever", "ClientCredentialsJwtRetriever", "FileJwtRetriever"}
 )
@@ -35,20 +48,45 @@ def read_token_source(module: LoginModule, settings: Mapping[str, str]) -> Token
             f"sasl.oauthbearer.jwt.retriever.class: expected one of "
             f"{', '.join(sorted(_RETRIEVERS - {''}))}"
         )
-    url = settings.get(_URL, "").strip()
+    url = settings.get(TOKEN_URL, "").strip()
     if url:
         return _from_url(url, module, settings)
     if handler == "OAuthBearerLoginCallbackHandler":
-        raise InvalidValue(f"{_URL}: missing; expected the address where tokens are given out")
+        raise InvalidValue(f"{TOKEN_URL}: missing; expected the address where tokens are given out")
     return _unsecured(module)
 
 
-def _from_url(url: str, module: LoginModule, settings: Mapping[str, str]) -> TokenSource:
-    parts = urlsplit(url)
+def token_location(url: str) -> Location:
+    """The file or the address that a URL means to what opens it. Raises InvalidValue.
+
+    Control characters are refused: `urlsplit` drops tabs and line breaks, so that others would read another
+    address than stands there.
+    """
+    if len(url) > MOST_OF_A_URL:
+        raise InvalidValue(f"a URL of at most {MOST_OF_A_URL} characters")
+    if any(c < " " or c == "\x7f" for c in url):
+        raise InvalidValue(f"{_EXPECTED_URL}, without control characters")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise InvalidValue(_EXPECTED_URL) from None
     if parts.scheme == "file":
-        return GivenToken(location=unquote(parts.path), extensions=_extensions(module))
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise InvalidValue(f"{_URL}: expected https://…, http://… or file://…")
+        return Location(Kind.FILE, unquote(parts.path), TOKEN_URL)
+    if parts.scheme not in ("http", "https") or not host:
+        raise InvalidValue(_EXPECTED_URL)
+    if not url.isascii() or " " in url:
+        raise InvalidValue("a URL of ASCII characters without blanks")
+    return Location(Kind.URL, url, TOKEN_URL)
+
+
+def _from_url(url: str, module: LoginModule, settings: Mapping[str, str]) -> TokenSource:
+    try:
+        found = token_location(url)
+    except InvalidValue as invalid:
+        raise InvalidValue(f"{TOKEN_URL}: expected {invalid.expected}") from None
+    if found.kind is Kind.FILE:
+        return GivenToken(location=found.value, extensions=_extensions(module))
     prefix = "sasl.oauthbearer."
     credentials = f"{prefix}client.credentials.client."
     return TokenEndpoint(
@@ -69,21 +107,32 @@ def _strimzi(module: LoginModule) -> TokenSource:
     options = module.options
     if "oauth.access.token" in options:
         return GivenToken(token=options["oauth.access.token"])
-    if "oauth.access.token.location" in options:
-        return GivenToken(location=str(options["oauth.access.token.location"]))
-    for name in ("oauth.token.endpoint.uri", "oauth.client.id", "oauth.client.secret"):
+    if STRIMZI_TOKEN_FILE in options:
+        return GivenToken(location=str(options[STRIMZI_TOKEN_FILE]))
+    for name in (STRIMZI_URL, "oauth.client.id", "oauth.client.secret"):
         if name not in options:
             raise InvalidValue(
                 f"{JAAS}: {name} is missing; expected it and the address, id and secret beside it, "
                 "or oauth.access.token"
             )
     return TokenEndpoint(
-        url=str(options["oauth.token.endpoint.uri"]),
+        url=strimzi_url(options[STRIMZI_URL]),
         client_id=str(options["oauth.client.id"]),
         client_secret=options["oauth.client.secret"],
         scope=options.get("oauth.scope"),
         tls=_tls(module, "oauth.ssl."),
     )
+
+
+def strimzi_url(text: str) -> str:
+    """Raises InvalidValue; Strimzi has no files there."""
+    try:
+        found = token_location(str(text).strip())
+    except InvalidValue as invalid:
+        raise InvalidValue(f"{JAAS}: {STRIMZI_URL}: expected {invalid.expected}") from None
+    if found.kind is not Kind.URL:
+        raise InvalidValue(f"{JAAS}: {STRIMZI_URL}: expected https://… or http://…")
+    return found.value
 
 
 def _unsecured(module: LoginModule) -> UnsecuredToken:
@@ -99,7 +148,7 @@ def _unsecured(module: LoginModule) -> UnsecuredToken:
     principal = module.options.get("unsecuredLoginPrincipalClaimName", "sub")
     if principal not in claims:
         raise InvalidValue(
-            f"{JAAS}: no token can be had: expected {_URL}, or for tests the option "
+            f"{JAAS}: no token can be had: expected {TOKEN_URL}, or for tests the option "
             f'unsecuredLoginStringClaim_{principal}="…"'
         )
     return UnsecuredToken(
@@ -118,7 +167,9 @@ def _number(option: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
-        raise InvalidValue(f"{JAAS}: expected a number as {option}") from None
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidValue(f"{JAAS}: expected a number as {option}")
     return int(number) if number.is_integer() else number
 
 
@@ -164,7 +215,7 @@ def _extensions(module: LoginModule, prefix: str = "extension_") -> tuple[tuple[
 
 def _milliseconds(settings: Mapping[str, str], name: str) -> float:
     text = settings.get(name, "").strip()
-    return int(text) / 1000 if text.isdigit() else 10.0
+    return int(text) / 1000 if text.isascii() and text.isdigit() and len(text) < 10 else 10.0
 
 
 def _window(settings: Mapping[str, str]) -> float:

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
-from heliograph.mm2.connect.offsets import murmur2_partition, source_offset_key, source_offset_value
-from heliograph.model import TopicPartition
-from heliograph.records.decode import Record
+from heliograph.mm2.connect.offsets import (
+    murmur2_partition,
+    source_offset_key,
+    source_offset_value,
+)
+from heliograph.mm2.state_reading import read_mark, read_number
+from heliograph.mm2.state_records import mark_fields
+from heliograph.model import LeaderEpochMark, TopicPartition
+from heliograph.records.decode import Header, Record
 from heliograph.records.encode import encode
 
 #: About 200 bytes a record: batches stay well below the default max.message.bytes of 1 MB.
 _RECORDS_PER_BATCH = 2000
+#: Beyond Connect, which reads keys and values only: {"downstream":25,"mark":[12,3],"epochs":[[3,7]]}
+LOGS_HEADER = b"heliograph.logs"
+
+
+class Logs(NamedTuple):
+    """Both logs of a partition as they were when its offset was stored: all records before that offset stand
+    below the target's `downstream` (-1: not known); `mark` is of the newest record that was fetched."""
+
+    downstream: int = -1
+    mark: LeaderEpochMark | None = None
 
 
 def offset_batches(
@@ -19,19 +37,41 @@ def offset_batches(
     positions: Mapping[TopicPartition, int],
     partitions: int,
     timestamp: int,
+    logs: Mapping[TopicPartition, Logs] | None = None,
 ) -> Iterator[tuple[int, bytearray, list[TopicPartition]]]:
     """(partition of the offsets topic, batch, whose positions it stores, a record each).
 
     A position is the next upstream offset to mirror; Connect stores the one before it, the last mirrored.
-    Position 0 takes out what is stored: nothing is mirrored.
+    Position 0 takes out what is stored: nothing is mirrored. With `logs`, headers say what they were then.
     """
+    known = logs or {}
     by_partition: dict[int, list[tuple[TopicPartition, Record]]] = {}
     for source, position in positions.items():
         key = source_offset_key(connector, cluster, *source)
         value = source_offset_value(position - 1) if position else None
-        record = Record(offset=0, timestamp=timestamp, key=key, value=value, headers=())
+        headers = _headers(known.get(source, Logs()))
+        record = Record(offset=0, timestamp=timestamp, key=key, value=value, headers=headers)
         by_partition.setdefault(murmur2_partition(key, partitions), []).append((source, record))
     for number, records in by_partition.items():
         for start in range(0, len(records), _RECORDS_PER_BATCH):
             sources, chunk = zip(*records[start : start + _RECORDS_PER_BATCH], strict=True)
             yield number, encode(chunk), list(sources)
+
+
+def _headers(logs: Logs) -> tuple[Header, ...]:
+    if logs == Logs():
+        return ()
+    document = {"downstream": logs.downstream, **mark_fields(logs.mark)}
+    return ((LOGS_HEADER, json.dumps(document, separators=(",", ":")).encode()),)
+
+
+def read_logs(headers: tuple[Header, ...]) -> Logs:
+    """Never raises: a header that is not understood says nothing."""
+    value = next((value for name, value in headers if name == LOGS_HEADER), None)
+    if value is None:
+        return Logs()
+    try:
+        document = json.loads(value)
+        return Logs(read_number(document["downstream"]), read_mark(document))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return Logs()

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from heliograph.config.connectors.field_limits import MOST_OF_A_NAME, too_large
 from heliograph.connect.herder import OffsetEntry
 from heliograph.web.exchange import Refused
 
@@ -65,6 +66,8 @@ def read_creation(body: bytes) -> Creation:
     if content.get("config") is None:
         raise Refused(400, "config: missing in the request body; expected an object of settings")
     name = _text(content.get("name"), "name")
+    if name is not None and len(name) > MOST_OF_A_NAME:
+        raise Refused(400, f"name: expected at most {MOST_OF_A_NAME} characters")
     return Creation(
         name="" if name is None else name.strip(),
         config=_settings(content["config"], "config"),
@@ -125,7 +128,11 @@ def _number(text: str) -> int | float:
 
 
 def _settings(content: Any, where: str) -> dict[str, str | None]:
-    return {name: _text(value, name) for name, value in _object(content, where).items()}
+    settings = {name: _text(value, name) for name, value in _object(content, where).items()}
+    oversize = too_large(settings)
+    if oversize is not None:
+        raise Refused(400, f"{where}: {oversize}")
+    return settings
 
 
 def _object(content: Any, where: str) -> dict[str, Any]:

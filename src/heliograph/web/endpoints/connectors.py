@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from heliograph.config.connectors.rest import RestConfig
-from heliograph.config.security.secrets import hidden, restored, still_hidden
+from heliograph.config.security.secrets import hidden, led_elsewhere, restored, still_hidden
 from heliograph.connect.herder import ConnectorInfo, Herder, NotFound, TaskId
 from heliograph.mm2.connect.jackson import hash_map_order
 from heliograph.web.endpoints.bodies import read_config, read_creation, read_offsets
@@ -21,7 +21,7 @@ from heliograph.web.endpoints.rendering import (
     task_state_json,
 )
 from heliograph.web.endpoints.validating import refuse_invalid
-from heliograph.web.exchange import Answer, Call, Refused, accepted, nothing, ok
+from heliograph.web.exchange import Refused, RestRequest, RestResponse, accepted, nothing, ok
 from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class Connectors:
             )
         ]
 
-    def list(self, call: Call) -> Answer:
+    def list(self, call: RestRequest) -> RestResponse:
         names = self._herder.connectors()
         if "expand" not in call.query:
             return ok(hash_map_order(names, copied=True))
@@ -78,7 +78,7 @@ class Connectors:
                 _log.debug("connector %s went while it was looked up", name)
         return ok(found)
 
-    def _expanded(self, name: str, call: Call) -> dict[str, object]:
+    def _expanded(self, name: str, call: RestRequest) -> dict[str, object]:
         wanted = call.query["expand"]
         expanded: dict[str, object] = {}
         if "info" in wanted:
@@ -87,14 +87,14 @@ class Connectors:
             expanded["status"] = status_json(self._herder.status(name))
         return {key: expanded[key] for key in hash_map_order(list(expanded))}
 
-    def info(self, call: Call) -> Answer:
+    def info(self, call: RestRequest) -> RestResponse:
         return ok(info_json(self._herder.info(call.path["connector"]), self._shown))
 
-    def config(self, call: Call) -> Answer:
+    def config(self, call: RestRequest) -> RestResponse:
         return ok(config_json(self._herder.config(call.path["connector"]), self._shown))
 
-    def create(self, call: Call) -> Answer:
-        asked = read_creation(call.body)
+    def create(self, call: RestRequest) -> RestResponse:
+        asked = read_creation(call.entity())
         config = _named(asked.config, asked.name)
         self._refuse_hidden(config)
         refuse_invalid(config, self._config)
@@ -103,37 +103,38 @@ class Connectors:
         )
         return self._stored(info, call, created=True, config=config)
 
-    def put(self, call: Call) -> Answer:
+    def put(self, call: RestRequest) -> RestResponse:
         name = call.path["connector"]
-        config = self._restored(name, _named(read_config(call.body), name))
+        config = self._restored(name, _named(read_config(call.entity()), name))
         refuse_invalid(config, self._config)
         created, info = self._herder.put(
             name, _given(config), initial_state=None, allow_replace=True
         )
         return self._stored(info, call, created=created, config=config)
 
-    def patch(self, call: Call) -> Answer:
-        name = call.path["connector"]
+    def patch(self, call: RestRequest) -> RestResponse:
+        name, body = call.path["connector"], call.entity()
         stored = self._herder.config(name)
-        changes = read_config(call.body)
-        if self._config.mask_secrets:
-            changes = restored(changes, stored)
+        sent = read_config(body)
+        changes = restored(sent, stored) if self._config.mask_secrets else sent
         self._refuse_hidden(changes)
         if changes.get("name") is not None:
             _named(changes, name)
         patched = {key: value for key, value in {**stored, **changes}.items() if value is not None}
+        self._refuse_led_elsewhere(sent, patched, stored)
         refuse_invalid(patched, self._config)
-        info = self._herder.patch(name, changes)
+        # As it was checked, as a whole: the stored one may have changed since.
+        _, info = self._herder.put(name, patched, initial_state=None, allow_replace=True)
         return ok(info_json(info, self._shown))
 
-    def delete(self, call: Call) -> Answer:
+    def delete(self, call: RestRequest) -> RestResponse:
         self._herder.delete(call.path["connector"])
         return nothing()
 
-    def status(self, call: Call) -> Answer:
+    def status(self, call: RestRequest) -> RestResponse:
         return ok(status_json(self._herder.status(call.path["connector"])))
 
-    def tasks(self, call: Call) -> Answer:
+    def tasks(self, call: RestRequest) -> RestResponse:
         configs = self._herder.task_configs(call.path["connector"])
         return ok(
             [
@@ -142,55 +143,55 @@ class Connectors:
             ]
         )
 
-    def task_status(self, call: Call) -> Answer:
+    def task_status(self, call: RestRequest) -> RestResponse:
         id = _task(call)
         return ok(task_state_json(id.task, self._herder.task_status(id)))
 
-    def restart_task(self, call: Call) -> Answer:
+    def restart_task(self, call: RestRequest) -> RestResponse:
         self._herder.restart_task(_task(call))
         return nothing()
 
-    def restart(self, call: Call) -> Answer:
+    def restart(self, call: RestRequest) -> RestResponse:
         tasks, only_failed = call.flag("includeTasks"), call.flag("onlyFailed")
         status = self._herder.restart(
             call.path["connector"], include_tasks=tasks, only_failed=only_failed
         )
         if tasks or only_failed:
-            return Answer(status=202, content=status_json(status))
+            return RestResponse(status=202, content=status_json(status))
         return nothing()  # as before restarts could be told what to restart (KIP-745)
 
-    def pause(self, call: Call) -> Answer:
+    def pause(self, call: RestRequest) -> RestResponse:
         self._herder.pause(call.path["connector"])
         return accepted()
 
-    def resume(self, call: Call) -> Answer:
+    def resume(self, call: RestRequest) -> RestResponse:
         self._herder.resume(call.path["connector"])
         return accepted()
 
-    def stop(self, call: Call) -> Answer:
+    def stop(self, call: RestRequest) -> RestResponse:
         self._herder.stop(call.path["connector"])
         return nothing()
 
-    def offsets(self, call: Call) -> Answer:
+    def offsets(self, call: RestRequest) -> RestResponse:
         return ok(offsets_json(self._herder.offsets(call.path["connector"])))
 
-    def alter_offsets(self, call: Call) -> Answer:
-        entries = read_offsets(call.body)
+    def alter_offsets(self, call: RestRequest) -> RestResponse:
+        entries = read_offsets(call.entity())
         if not entries:
             raise Refused(
                 400, "Partitions / offsets need to be provided for an alter offsets request"
             )
         return ok({"message": self._herder.alter_offsets(call.path["connector"], entries)})
 
-    def reset_offsets(self, call: Call) -> Answer:
+    def reset_offsets(self, call: RestRequest) -> RestResponse:
         return ok({"message": self._herder.reset_offsets(call.path["connector"])})
 
-    def topics(self, call: Call) -> Answer:
+    def topics(self, call: RestRequest) -> RestResponse:
         self._refuse_untracked()
         name = call.path["connector"]
         return ok({name: {"topics": self._herder.active_topics(name)}})
 
-    def reset_topics(self, call: Call) -> Answer:
+    def reset_topics(self, call: RestRequest) -> RestResponse:
         self._refuse_untracked()
         if not self._config.topic_tracking_reset:
             raise Refused(403, "Topic tracking reset is disabled.")
@@ -206,11 +207,29 @@ class Connectors:
         if not self._config.mask_secrets:
             return config
         try:
-            config = restored(config, self._herder.config(name))
+            stored = self._herder.config(name)
         except NotFound:
             _log.debug("connector %s: new, so that no secret of it is stored", name)
-        self._refuse_hidden(config)
-        return config
+            stored = {}
+        complete = restored(config, stored)
+        self._refuse_hidden(complete)
+        self._refuse_led_elsewhere(config, complete, stored)
+        return complete
+
+    def _refuse_led_elsewhere(
+        self,
+        sent: Mapping[str, str | None],
+        merged: Mapping[str, str | None],
+        stored: Mapping[str, str],
+    ) -> None:
+        found = led_elsewhere(sent, merged, stored) if self._config.mask_secrets else None
+        if found is not None:
+            secret, changed = found
+            raise Refused(
+                400,
+                f"{secret}: the stored value is not kept while {changed}, which says where it goes, changes "
+                "in the same request; send the value itself",
+            )
 
     def _refuse_hidden(self, config: Mapping[str, str | None]) -> None:
         if self._config.mask_secrets and (names := still_hidden(config)):
@@ -221,15 +240,20 @@ class Connectors:
             )
 
     def _stored(
-        self, info: ConnectorInfo, call: Call, *, created: bool, config: Mapping[str, str | None]
-    ) -> Answer:
+        self,
+        info: ConnectorInfo,
+        call: RestRequest,
+        *,
+        created: bool,
+        config: Mapping[str, str | None],
+    ) -> RestResponse:
         content = info_json(
             info._replace(config=_ordered(info.config, config)), self._shown, as_sent=True
         )
         if not created:
             return ok(content)
         location = f"{call.base}/connectors/{quote(info.name, safe=_UNESCAPED)}"
-        return Answer(status=201, content=content, headers={"location": location})
+        return RestResponse(status=201, content=content, headers={"location": location})
 
 
 def _as_it_is(config: Mapping[str, str]) -> Mapping[str, str]:
@@ -255,7 +279,7 @@ def _ordered(config: Mapping[str, str], like: Mapping[str, str | None]) -> dict[
     return {name: config[name] for name in (*like, *(set(config) - set(like))) if name in config}
 
 
-def _task(call: Call) -> TaskId:
+def _task(call: RestRequest) -> TaskId:
     number = call.path["task"]
     if not _WHOLE_NUMBER.fullmatch(number) or not -(2**31) <= int(number) < 2**31:
         raise Refused(404, "HTTP 404 Not Found")

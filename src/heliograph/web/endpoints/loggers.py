@@ -5,19 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from heliograph.connect.logger_levels import Level, Levels, is_level
+from heliograph.connect.logger_levels import Level, LoggerLevels, is_level
 from heliograph.web.endpoints.bodies import read_config
-from heliograph.web.exchange import Answer, Call, Refused, nothing, ok
+from heliograph.web.exchange import Refused, RestRequest, RestResponse, nothing, ok
 from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
+
+_LONGEST_NAME = 256
+_MOST_PARTS = 20
 
 #: Tells every worker of the cluster to set a logger's level.
 TellAll = Callable[[str, str], None]
 
 
 class Loggers:
-    def __init__(self, levels: Levels, tell_all: TellAll) -> None:
+    def __init__(self, levels: LoggerLevels, tell_all: TellAll) -> None:
         self._levels = levels
         self._tell_all = tell_all
 
@@ -28,18 +31,18 @@ class Loggers:
             Route(template="/admin/loggers/{logger}", method="PUT", handler=self.put),
         ]
 
-    def list(self, call: Call) -> Answer:
+    def list(self, call: RestRequest) -> RestResponse:
         return ok({name: _json(level) for name, level in self._levels.all().items()})
 
-    def get(self, call: Call) -> Answer:
-        name = call.path["logger"]
+    def get(self, call: RestRequest) -> RestResponse:
+        name = _name(call)
         level = self._levels.level(name)
         if level is None:
             raise Refused(404, f"Logger {name} not found.")
         return ok(_json(level))
 
-    def put(self, call: Call) -> Answer:
-        name, level = call.path["logger"], read_config(call.body).get("level")
+    def put(self, call: RestRequest) -> RestResponse:
+        name, level = _name(call), read_config(call.entity()).get("level")
         if level is None:
             raise Refused(400, "Desired 'level' parameter was not specified in request.")
         if not is_level(level):
@@ -53,6 +56,17 @@ class Loggers:
                 "level of %s: %r is no scope, so that it is set for this worker", name, scope
             )
         return ok(self._levels.set(name, level))
+
+
+def _name(call: RestRequest) -> str:
+    """Python keeps a logger for each part of a name, for good."""
+    name = call.path["logger"]
+    if len(name) > _LONGEST_NAME or name.count(".") > _MOST_PARTS:
+        raise Refused(
+            400,
+            f"Logger: expected a name of at most {_LONGEST_NAME} characters and {_MOST_PARTS} dots",
+        )
+    return name
 
 
 def _json(level: Level) -> dict[str, object]:

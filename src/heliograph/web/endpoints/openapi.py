@@ -26,17 +26,20 @@ _DOCUMENTED = {
     204: "Done",
     400: "What was sent makes no sense, and why",
     401: "Who asks is not known (only with a users file)",
-    403: "Switched off in the worker's configuration, or not signed as workers sign",
+    403: "Switched off in the worker's configuration, not within the user's role, asked by a page of another "
+    "origin, or not signed as workers sign",
     404: "No such thing",
     405: "Not this method",
     406: "Only JSON is spoken",
     409: "It is there already, or the workers are just agreeing on who leads",
     413: "Larger than rest.request.max.bytes",
     415: "Only JSON is understood",
+    421: "Addressed to a name that this listener does not answer to (rest.allowed.hosts)",
+    429: "Too many wrong passwords from this address",
     500: "Not within the worker's time, or its clusters did not do their part",
     503: "Still starting",
 }
-_ALWAYS = (400, 401, 404, 405, 406, 413, 415, 500)
+_ALWAYS = (400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from heliograph.config.connectors.rest import RestConfig
 from heliograph.web.endpoints.bodies import read_config
 from heliograph.web.endpoints.rendering import definition_json, validation_json
 from heliograph.web.endpoints.validating import infos_of
-from heliograph.web.exchange import Answer, Call, Refused, ok
+from heliograph.web.exchange import Refused, RestRequest, RestResponse, ok
 from heliograph.web.routing import Route
 
 
@@ -31,7 +31,7 @@ class Plugins:
             Route(template=f"{plugin}/validate", method="PUT", handler=self.validate),
         ]
 
-    def list(self, call: Call) -> Answer:
+    def list(self, call: RestRequest) -> RestResponse:
         connectors_only = call.flag("connectorsOnly", default=True)
         return ok(
             [
@@ -41,7 +41,7 @@ class Plugins:
             ]
         )
 
-    def config(self, call: Call) -> Answer:
+    def config(self, call: RestRequest) -> RestResponse:
         name, version = call.path["plugin"], call.first("version")
         connector = connector_class(name)
         class_name = connector.java_name if connector else name
@@ -56,8 +56,8 @@ class Plugins:
         definitions = plugin_definitions(connector) if connector else (converter_type(),)
         return ok([definition_json(definition) for definition in definitions])
 
-    def validate(self, call: Call) -> Answer:
-        config = read_config(call.body)
+    def validate(self, call: RestRequest) -> RestResponse:
+        config = read_config(call.entity())
         named, plugin = config.get("connector.class"), call.path["plugin"]
         if named is not None and not _alias(named).endswith(_alias(plugin)):
             raise Refused(

@@ -8,7 +8,7 @@ from heliograph import __version__
 from heliograph.config.connectors.plugins import KAFKA_VERSION
 from heliograph.connect.herder import Herder
 from heliograph.web.endpoints.openapi import document
-from heliograph.web.exchange import Answer, Call, Refused, ok
+from heliograph.web.exchange import Refused, RestRequest, RestResponse, ok
 from heliograph.web.routing import Route
 
 _ALGORITHM = "HmacSHA256"
@@ -27,7 +27,7 @@ class Root:
             Route(template="/connectors/{connector}/fence", method="PUT", handler=internal_fence),
         ]
 
-    def server(self, call: Call) -> Answer:
+    def server(self, call: RestRequest) -> RestResponse:
         """`version` is that of the Kafka whose API this is; ours stands in place of its commit."""
         return ok(
             {
@@ -37,21 +37,21 @@ class Root:
             }
         )
 
-    def health(self, call: Call) -> Answer:
+    def health(self, call: RestRequest) -> RestResponse:
         waiting_for = self._herder.ready()
         if waiting_for is None:
             message = "Worker has completed startup and is ready to handle requests."
             return ok({"status": "healthy", "message": message})
         message = f"Worker is still starting up. {waiting_for}"
-        return Answer(status=503, content={"status": "starting", "message": message})
+        return RestResponse(status=503, content={"status": "starting", "message": message})
 
-    def openapi(self, call: Call) -> Answer:
+    def openapi(self, call: RestRequest) -> RestResponse:
         return ok(document())
 
 
-def internal_tasks(call: Call) -> Answer:
+def internal_tasks(call: RestRequest) -> RestResponse:
     try:
-        json.loads(call.body)
+        json.loads(call.entity())
     except ValueError as e:
         raise Refused(
             400, f"Request body: expected a list of task configurations, but {e}"
@@ -59,7 +59,7 @@ def internal_tasks(call: Call) -> Answer:
     return internal_fence(call)
 
 
-def internal_fence(call: Call) -> Answer:
+def internal_fence(call: RestRequest) -> RestResponse:
     """Java's workers sign what they tell each other. Ours have nothing to tell this way, so that no
     signature can be right."""
     signature = call.headers.get("x-connect-authorization")

@@ -16,7 +16,7 @@ import uvicorn
 
 from heliograph.config.connectors.rest import Listener, ListenerTls, RestConfig
 from heliograph.connect.herder import Herder
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import ConfigError
 from heliograph.web.api import Api
 from heliograph.web.app import new_app
@@ -24,15 +24,19 @@ from heliograph.web.endpoints.connectors import Connectors
 from heliograph.web.endpoints.loggers import Loggers, TellAll
 from heliograph.web.endpoints.plugins import Plugins
 from heliograph.web.endpoints.root import Root
-from heliograph.web.listener.tls import client_context, server_context
+from heliograph.web.gate import Gate
+from heliograph.web.listener.accepting import AcceptingServer
+from heliograph.web.listener.connections import Connections
+from heliograph.web.listener.limits import Limits
+from heliograph.web.listener.tls import ClientContext, ServerContext
 from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 3
-#: More requests than these at a time are told to come back (503).
-_CONCURRENT = 200
+#: How soon a certificate whose file was replaced is used.
+_LOOK_SECONDS = 2.0
 
 
 class RestServer:
@@ -42,14 +46,19 @@ class RestServer:
         self,
         config: RestConfig,
         herder: Herder,
-        levels: Levels,
+        levels: LoggerLevels,
         tell_all: TellAll,
+        limits: Limits | None = None,
     ) -> None:
         self._config = config
         self._herder = herder
         self._levels = levels
         self._tell_all = tell_all
-        self._servers: list[uvicorn.Server] = []
+        self._limits = limits or Limits()
+        self._connections = Connections(config.max_connections, config.max_connections_per_ip)
+        self._gate = Gate.of(config)
+        self._contexts: list[ServerContext] = []
+        self._servers: list[AcceptingServer] = []
         self._thread: threading.Thread | None = None
         self.listening: list[Listener] = []
 
@@ -60,13 +69,19 @@ class RestServer:
 
     def start(self) -> None:
         """Back when every listener is open. Raises ConfigError for an address that cannot be had."""
+        for warning in self._config.warnings:
+            _log.warning("%s", warning)
         sockets: list[socket.socket] = []
         try:
             for listener, api, tls in self._listeners():
                 opened = _open(listener)
                 sockets.append(opened)
                 self.listening.append(_bound(listener, opened))
-                self._servers.append(uvicorn.Server(self._uvicorn_config(api, tls)))
+                self._servers.append(
+                    AcceptingServer(
+                        self._uvicorn_config(api, listener), tls, self._connections, self._limits
+                    )
+                )
         except BaseException:
             for each in sockets:
                 each.close()
@@ -85,25 +100,33 @@ class RestServer:
             server.should_exit = True
         if self._thread is not None:
             self._thread.join(_STOP_SECONDS + 5)
+        self._gate.close()
         self._servers, self._thread = [], None
 
-    def _listeners(self) -> list[tuple[Listener, Api, ssl.SSLContext | None]]:
+    def _listeners(self) -> list[tuple[Listener, Api, ServerContext | None]]:
         config = self._config
         everything = routes(self._herder, config, self._levels, self._tell_all)
         loggers = Loggers(self._levels, self._tell_all).routes()
-        main = Api(everything, config.users, _client_context(config))
-        admin = Api(loggers, config.users, _client_context(config))
+        main = Api(everything, _client_context(config))
+        admin = Api(loggers, _client_context(config))
         return [
-            *((each, main, _context(each, config.tls)) for each in config.listeners),
+            *((each, main, self._context(each, config.tls)) for each in config.listeners),
             *(
-                (each, admin, _context(each, config.admin_tls))
+                (each, admin, self._context(each, config.admin_tls))
                 for each in config.admin_listeners or ()
             ),
         ]
 
-    def _uvicorn_config(self, api: Api, tls: ssl.SSLContext | None) -> uvicorn.Config:
+    def _context(self, listener: Listener, tls: ListenerTls | None) -> ServerContext | None:
+        if listener.scheme != "https" or tls is None:
+            return None
+        context = ServerContext(tls)
+        self._contexts.append(context)
+        return context
+
+    def _uvicorn_config(self, api: Api, listener: Listener) -> uvicorn.Config:
         return uvicorn.Config(
-            new_app(api, self._config),
+            new_app(api, self._config, self._gate, listener=listener, limits=self._limits),
             http="h11",
             ws="none",
             lifespan="off",
@@ -112,9 +135,7 @@ class RestServer:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=_CONCURRENT,
             timeout_graceful_shutdown=_STOP_SECONDS,
-            ssl_context_factory=None if tls is None else lambda *_: tls,
         )
 
     def _run(self, sockets: list[socket.socket], ready: Future[None]) -> None:
@@ -132,10 +153,22 @@ class RestServer:
                     return
             await asyncio.sleep(0.01)
         ready.set_result(None)
-        await asyncio.gather(*serving)
+        looking = asyncio.ensure_future(self._renew_certificates())
+        try:
+            await asyncio.gather(*serving)
+        finally:
+            looking.cancel()
+
+    async def _renew_certificates(self) -> None:
+        while self._contexts:
+            await asyncio.sleep(_LOOK_SECONDS)
+            for each in self._contexts:
+                await asyncio.to_thread(each.refresh)
 
 
-def routes(herder: Herder, config: RestConfig, levels: Levels, tell_all: TellAll) -> list[Route]:
+def routes(
+    herder: Herder, config: RestConfig, levels: LoggerLevels, tell_all: TellAll
+) -> list[Route]:
     """Of an ordinary listener; with listeners of their own, loggers are not served here."""
     served = [
         *Connectors(herder, config).routes(),
@@ -169,10 +202,15 @@ def _bound(listener: Listener, opened: socket.socket) -> Listener:
     return Listener(scheme=listener.scheme, host=listener.host, port=opened.getsockname()[1])
 
 
-def _context(listener: Listener, tls: ListenerTls | None) -> ssl.SSLContext | None:
-    return server_context(tls) if listener.scheme == "https" and tls is not None else None
-
-
 def _client_context(config: RestConfig) -> Callable[[], ssl.SSLContext]:
     """Made when the first request is forwarded by https."""
-    return cache(lambda: client_context(config.tls))
+    tls = config.tls
+    if tls is None:
+        return cache(ssl.create_default_context)
+    made = cache(lambda: ClientContext(tls))
+
+    def current() -> ssl.SSLContext:
+        made().refresh()
+        return made().current()
+
+    return current

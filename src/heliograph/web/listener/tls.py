@@ -1,12 +1,18 @@
-"""TLS of the REST API's own listeners, and towards the leading worker."""
+"""TLS of the REST API's own listeners, and towards the leading worker. A file that is replaced is read."""
 
 from __future__ import annotations
 
+import logging
 import ssl
+import threading
+from collections.abc import Callable
 
-from heliograph.client.security.key_stores import with_material
+from heliograph.client.security.key_stores import stamps, with_material
 from heliograph.client.security.tls import new_context, new_server_context
 from heliograph.config.connectors.rest import ListenerTls
+from heliograph.errors import BadKeyMaterial, TlsFailed
+
+_log = logging.getLogger(__name__)
 
 _CLIENT_CERTIFICATES = {
     "none": ssl.CERT_NONE,
@@ -15,11 +21,54 @@ _CLIENT_CERTIFICATES = {
 }
 
 
-def server_context(tls: ListenerTls) -> ssl.SSLContext:
-    """Raises BadKeyMaterial."""
+class _Renewed:
+    """A context that is made again after one of its files has changed."""
+
+    def __init__(self, tls: ListenerTls, make: Callable[[ListenerTls], ssl.SSLContext]) -> None:
+        """Raises BadKeyMaterial."""
+        self._tls = tls
+        self._make = make
+        self._lock = threading.Lock()
+        self._stamps = stamps(
+            tls.security
+        )  # before the files are read: a change after it is noticed
+        self._context = make(tls)
+
+    def current(self) -> ssl.SSLContext:
+        return self._context
+
+    def refresh(self) -> None:
+        """Reads files. What cannot be used changes nothing, and is tried again after its next change."""
+        with self._lock:
+            found = stamps(self._tls.security)
+            if found == self._stamps:
+                return
+            self._stamps = found
+            try:
+                self._context = self._make(self._tls)
+            except (BadKeyMaterial, TlsFailed) as e:
+                _log.warning(
+                    "%s; connections to the REST API go on with the certificate of before", e
+                )
+                return
+        _log.info("certificates of the REST API were read anew: %s", ", ".join(found))
+
+
+class ServerContext(_Renewed):
+    def __init__(self, tls: ListenerTls) -> None:
+        super().__init__(tls, _server_context)
+
+
+class ClientContext(_Renewed):
+    """Other workers have the same settings: what this one shows, they trust."""
+
+    def __init__(self, tls: ListenerTls) -> None:
+        super().__init__(tls, _client_context)
+
+
+def _server_context(tls: ListenerTls) -> ssl.SSLContext:
     return new_server_context(with_material(tls.security), _CLIENT_CERTIFICATES[tls.client_auth])
 
 
-def client_context(tls: ListenerTls | None) -> ssl.SSLContext:
-    """Other workers have the same settings: what this one shows, they trust. Raises BadKeyMaterial."""
-    return ssl.create_default_context() if tls is None else new_context(with_material(tls.security))
+def _client_context(tls: ListenerTls) -> ssl.SSLContext:
+    return new_context(with_material(tls.security))

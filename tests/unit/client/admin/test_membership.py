@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from heliograph.client.admin.group_requests import Protocol
-from heliograph.client.admin.membership import Membership, Standing
+from heliograph.client.admin.membership import Membership, MemberState
 from heliograph.errors import BrokerError
 from support.brokers.scripted import ScriptedCluster, reply
 
@@ -34,7 +34,7 @@ def test_who_may_not_join_runs_alone() -> None:
 
     alone.step()
 
-    assert alone.standing is Standing.ALONE
+    assert alone.standing is MemberState.ALONE
     assert alone.runs
     assert alone.step() > 1, "and asks again, but not at once"
 
@@ -46,5 +46,5 @@ def test_a_coordinator_that_is_not_there_yet_is_waited_for() -> None:
         waiting.step()
 
     assert caught.value.retriable
-    assert waiting.standing is Standing.JOINING
+    assert waiting.standing is MemberState.JOINING
     assert not waiting.runs

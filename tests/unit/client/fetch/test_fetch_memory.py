@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from heliograph.client.fetch.fetch_memory import Body, HeldMemory
+from heliograph.client.fetch.fetch_memory import Body, FetchMemory
 
 
 def test_an_answer_counts_until_the_last_view_into_it_has_gone() -> None:
-    held = HeldMemory()
+    held = FetchMemory()
     views = []
     for size in (100, 50):
         answer = memoryview(Body(size))[4:]

@@ -44,6 +44,15 @@ class Line:
             for p in topic.partitions
         }
 
+    def epochs(self) -> dict[TopicPartition, int]:
+        """The leader epochs that the request is meant for; -1: any."""
+        request = FetchRequest.decode(self.asked[-1][0], version=fetch.VERSION)
+        return {
+            TopicPartition(topic.topic, p.partition): p.current_leader_epoch
+            for topic in request.topics
+            for p in topic.partitions
+        }
+
     def forgotten(self) -> list[TopicPartition]:
         request = FetchRequest.decode(self.asked[-1][0], version=fetch.VERSION)
         return [
@@ -72,11 +81,16 @@ def fetcher_on(
     line: Line,
     *,
     leaders: dict[TopicPartition, int] | None = None,
+    epochs: dict[TopicPartition, int] | None = None,
     on_nothing: Callable[[Mapping[TopicPartition, int]], None] | None = None,
     on_metadata: Callable[[], None] = lambda: None,
 ) -> Fetcher:
     cluster = ClusterClient(ClusterConfig(alias="a", bootstrap_servers=()), client_id="test")
-    metadata = Metadata(nodes={1: ("localhost", 1)}, leaders=leaders or dict.fromkeys((A, B, C), 1))
+    metadata = Metadata(
+        nodes={1: ("localhost", 1)},
+        leaders=leaders or dict.fromkeys((A, B, C), 1),
+        leader_epochs=epochs or {},
+    )
     cast(Any, cluster).refresh = lambda topics: setattr(cluster, "metadata", metadata)
     cast(Any, cluster).connection = lambda node: line
     return Fetcher(
@@ -178,6 +192,19 @@ def test_whoever_reads_new_metadata_may_take_a_position_away_before_it_is_fetche
     fetcher.send()
 
     assert line.named() == {A: 5}
+
+
+def test_a_partition_that_joins_after_the_metadata_is_fetched_under_its_leaders_epoch() -> None:
+    """With none, a leader that has truncated its log since would answer as if nothing had happened."""
+    line = Line()
+    fetcher = fetcher_on(line, epochs={A: 3, B: 4})
+    fetcher.positions = {A: 5}
+    fetcher.send()
+    line.answer()
+
+    fetcher.positions[B] = 6
+    fetcher.send()
+    assert line.epochs() == {B: 4}
 
 
 def test_an_empty_answer_is_told_with_the_ends_that_its_leader_knows_of() -> None:

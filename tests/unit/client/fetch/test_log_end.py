@@ -6,8 +6,7 @@ import pytest
 
 from heliograph.client.fetch.log_end import Wanted, _Scan
 from heliograph.errors import Interrupted
-from heliograph.model import ProducerIdentity, TopicPartition
-from heliograph.plan.resume import LastBatch
+from heliograph.model import LastBatch, ProducerIdentity, TopicPartition
 from heliograph.wire.fetch import FetchedPartition
 from support.brokers.scripted import ScriptedCluster
 from support.records.batch_oracle import Row, with_fields, write
@@ -25,14 +24,14 @@ def scanned(records: bytes) -> _Scan:
 
 
 def test_the_last_batch_of_the_producer_is_found() -> None:
-    assert scanned(BATCH).last == {TP: LastBatch(OURS, 10, BATCH)}
+    assert scanned(BATCH).last == {TP: LastBatch(OURS, 10, BATCH, 73)}
 
 
 @pytest.mark.parametrize("name", ["magic0-none", "magic1-lz4"])
 def test_old_messages_are_nobodys(name: str) -> None:
     scan = scanned(BATCH + BATCHES[name])
 
-    assert (scan.last, scan.left) == ({TP: LastBatch(OURS, 10, BATCH)}, {TP: 76})
+    assert (scan.last, scan.left) == ({TP: LastBatch(OURS, 10, BATCH, 73)}, {TP: 76})
 
 
 @pytest.mark.parametrize(

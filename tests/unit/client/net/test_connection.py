@@ -13,9 +13,10 @@ import pytest
 
 from heliograph.client.net import connection as connection_module
 from heliograph.client.net.connection import MAX_FRAME_BYTES, Connection
-from heliograph.client.net.half_open import Silence
+from heliograph.client.net.half_open import HalfOpenDetector
 from heliograph.client.net.poller import wait
 from heliograph.errors import BrokerError, ConnectionLost, NoAnswer, NotKafka
+from support.waiting import PATIENCE_SECONDS
 
 MEBIBYTE = 1 << 20
 
@@ -83,7 +84,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With half-open connections each would cost its time, one after the other."""
-    monkeypatch.setattr(connection_module, "SILENCE", Silence())
+    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
     with (
         talking(monkeypatch) as resting,
         talking(monkeypatch) as working,
@@ -104,7 +105,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
 
 
 def test_who_does_not_greet_has_not_fallen_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_module, "SILENCE", Silence())
+    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
     with talking(monkeypatch) as resting, talking(monkeypatch) as stranger:
         stranger.connection.timeout = -1.0
         stranger.ask()
@@ -172,7 +173,7 @@ def broker_that_answers(*bodies: bytes) -> Iterator[tuple[str, int, list[int]]]:
         thread = threading.Thread(target=serve)
         thread.start()
         yield (*server.getsockname()[:2], asked)
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_a_broker_that_does_not_know_our_first_question_is_asked_an_older_one(
     answer = _OLD_ANSWER.pack(0, 1) + _OLD_API.pack(3, 0, 8) + (b"" if version == 0 else bytes(4))
 
     with broker_that_answers(refusal, answer) as (host, port, asked):
-        connection = Connection(host, port, client_id="test", timeout=5)
+        connection = Connection(host, port, client_id="test", timeout=PATIENCE_SECONDS)
         connection.close()
 
     assert asked == [3, version]
@@ -203,7 +204,7 @@ def test_a_broker_that_refuses_the_oldest_question_too_says_so() -> None:
         broker_that_answers(refusal, refusal) as (host, port, _),
         pytest.raises(BrokerError, match="UNSUPPORTED_VERSION"),
     ):
-        Connection(host, port, client_id="test", timeout=5)
+        Connection(host, port, client_id="test", timeout=PATIENCE_SECONDS)
 
 
 @contextmanager
@@ -215,7 +216,7 @@ def stranger(words: bytes | None) -> Iterator[tuple[str, int]]:
         with line:
             if words is None:
                 line.recv(1000)
-                ended.wait(10)
+                ended.wait(PATIENCE_SECONDS)
             else:
                 line.sendall(words)
 
@@ -225,7 +226,7 @@ def stranger(words: bytes | None) -> Iterator[tuple[str, int]]:
         thread.start()
         yield server.getsockname()[:2]
         ended.set()
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
 
 
 @pytest.mark.parametrize(

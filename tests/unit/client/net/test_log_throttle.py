@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from heliograph.client.net.log_throttle import Repeats
+from heliograph.client.net.log_throttle import LogThrottle
 
 
 def test_the_same_sentence_of_a_subject_is_news_once_in_a_while() -> None:
     now = 0.0
-    repeats = Repeats(lambda: now)
+    repeats = LogThrottle(lambda: now)
 
     assert repeats.is_news(1, "gone")
     assert not repeats.is_news(1, "gone")

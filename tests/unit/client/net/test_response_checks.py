@@ -17,7 +17,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.transactions import Coordinator
 from heliograph.errors import MalformedResponse
 from heliograph.model import CommittedOffset, TopicPartition
-from heliograph.plan.acls import TopicAcl
+from heliograph.wire.acls import TopicAcl
 from support.brokers.scripted import ScriptedCluster, reply
 
 COMMIT = {"mine": {TopicPartition("t", 0): CommittedOffset(1)}}

@@ -1,24 +1,24 @@
 from __future__ import annotations
 
 import struct
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from heliograph.client.net.cluster import ClusterClient, Metadata
-from heliograph.client.produce.partition_queue import Outgoing
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.errors import ClientError, MalformedResponse
 from heliograph.model import ClusterConfig, ProducerIdentity, TopicPartition
 from heliograph.wire import produce
+from support.waiting import eventually
 
 DATA, OFFSETS = TopicPartition("a.orders", 0), TopicPartition("mm2-offsets.a.internal", 7)
 
 
-def batch(size: int) -> Outgoing:
-    return Outgoing(memoryview(bytes(size)), 1, 0, 1)
+def batch(size: int) -> ProducerBatch:
+    return ProducerBatch(memoryview(bytes(size)), 1, 0, 1)
 
 
 def test_abandoning_data_leaves_offsets_that_were_queued_with_it() -> None:
@@ -90,7 +90,7 @@ def test_what_a_malformed_answer_leaves_open_is_sent_again(
         on_refused=lambda partition, error: pytest.fail("given up"),
         on_retry=lambda partition, error: retried.append(error),
     )
-    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 0, 1))
+    producer.append(DATA, ProducerBatch(memoryview(bytearray(100)), 1, 0, 1))
 
     producer.send()
     producer.pump()
@@ -167,20 +167,19 @@ def test_what_was_appended_behind_a_batch_in_doubt_is_told_after_it(
         on_retry=lambda partition, error: None,
     )
 
-    def work() -> None:
+    def work() -> bool:
         producer.send()
         producer.pump()
+        return producer.idle
 
-    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 0, 1))
+    producer.append(DATA, ProducerBatch(memoryview(bytearray(100)), 1, 0, 1))
     work()
-    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 1, 2))
-    producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, 2, 3))
+    producer.append(DATA, ProducerBatch(memoryview(bytearray(100)), 1, 1, 2))
+    producer.append(DATA, ProducerBatch(memoryview(bytearray(100)), 1, 2, 3))
     work()
     assert told == [5]
 
-    deadline = time.monotonic() + 5
-    while not producer.idle and time.monotonic() < deadline:
-        work()
+    eventually(work, lambda idle: idle)
 
     assert told == [5, 6, 7]
 
@@ -204,7 +203,7 @@ def test_a_line_at_rest_is_left_for_the_one_that_its_cluster_trusts(
     )
     for offset in (5, 6):
         cluster._connections[1] = Line(landed(offset))  # type: ignore[assignment]
-        producer.append(DATA, Outgoing(memoryview(bytearray(100)), 1, offset, offset + 1))
+        producer.append(DATA, ProducerBatch(memoryview(bytearray(100)), 1, offset, offset + 1))
         producer.send()
         producer.pump()
 

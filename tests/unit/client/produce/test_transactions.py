@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from heliograph.client.produce.transactions import Coordinator, Transaction
-from heliograph.errors import BrokerError, Fenced
+from heliograph.errors import BrokerError, ConnectionLost, Fenced
 from heliograph.model import ProducerIdentity, TopicPartition
 from support.brokers.scripted import ScriptedCluster, reply
+from support.waiting import PATIENCE_SECONDS
 
 ID = "a-mm2-MirrorSourceConnector-0"
 ME = ProducerIdentity(7, 3)
@@ -38,7 +39,7 @@ def coordinator(*codes: int, name: str, nodes: Sequence[int] = (1,), **fields: A
     cluster = ScriptedCluster(
         {"FindCoordinatorRequest": coordinators(*nodes), name: answer}, nodes=(1, 2)
     )
-    found = Coordinator(cluster, ID, timeout_ms=60_000, patience=5.0)  # type: ignore[arg-type]
+    found = Coordinator(cluster, ID, timeout_ms=60_000, patience=PATIENCE_SECONDS)  # type: ignore[arg-type]
     found.asked = cluster.asked  # type: ignore[attr-defined]
     return found
 
@@ -125,39 +126,125 @@ def test_a_partition_that_cannot_be_added_keeps_none_of_the_others_out() -> None
     assert answers == []
 
 
-def test_a_transaction_of_version_2_begins_without_a_word() -> None:
-    cluster = ScriptedCluster({})
-    transaction = Transaction(
-        Coordinator(cluster, ID, timeout_ms=60_000),  # type: ignore[arg-type]
+def transaction(version: int, answers: Mapping[str, Any]) -> tuple[Transaction, ScriptedCluster]:
+    """One whose coordinator answers so."""
+    cluster = ScriptedCluster({"FindCoordinatorRequest": coordinators(1), **answers})
+    found = Transaction(
+        Coordinator(cluster, ID, timeout_ms=60_000, patience=0.0),  # type: ignore[arg-type]
         ME,
     )
-    transaction.version = 2
-
-    assert transaction.join(ORDERS) == {}
-    assert transaction.opened is not None
-    assert cluster.asked == []
+    found.version = version
+    return found, cluster
 
 
-def test_ending_what_has_not_begun_takes_no_word() -> None:
-    cluster = ScriptedCluster({})
-    transaction = Transaction(
-        Coordinator(cluster, ID, timeout_ms=60_000),  # type: ignore[arg-type]
-        ME,
+def asked(cluster: ScriptedCluster) -> list[str]:
+    return [request.name for _, request in cluster.asked]
+
+
+def refused(code: int) -> Any:
+    return lambda _: reply(error_code=code)
+
+
+def given(identity: ProducerIdentity) -> Any:
+    return lambda _: reply(
+        error_code=0, producer_id=identity.producer_id, producer_epoch=identity.epoch
     )
-    transaction.version = 2
-
-    transaction.commit()
-
-    assert transaction.identity == ME
-    assert cluster.asked == []
 
 
-@pytest.mark.parametrize(("version", "marked"), [(1, set(ORDERS[:2])), (2, {ORDERS[0]})])
-def test_only_version_1_leaves_a_marker_where_nothing_was_written(
-    version: int, marked: set[TopicPartition]
+def test_a_transaction_of_version_2_is_open_once_a_produce_request_is_sent() -> None:
+    found, cluster = transaction(2, {})
+
+    assert found.join(ORDERS) == {}
+    assert found.opened is None
+    found.sending(ORDERS[:1])
+
+    assert found.opened is not None
+    assert found.partitions == {ORDERS[0]}
+    assert asked(cluster) == []
+
+
+@pytest.mark.parametrize("end", [Transaction.commit, Transaction.abort])
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_has_sent_nothing_is_not_ended(
+    version: int, end: Callable[[Transaction], None]
 ) -> None:
-    transaction = Transaction(coordinator(name="EndTxnRequest"), ME)
-    transaction.version = version
-    transaction.partitions = set(ORDERS[:2])
+    """A coordinator that knows of no transaction answers INVALID_TXN_STATE."""
+    found, cluster = transaction(version, {})
+    found.join(ORDERS if version == 2 else [])
 
-    assert transaction.marked([ORDERS[0]]) == marked
+    end(found)
+
+    assert found.identity == ME
+    assert asked(cluster) == []
+
+
+def test_a_commit_is_followed_by_the_epoch_that_it_was_answered_with() -> None:
+    next_one = ProducerIdentity(7, 4)
+    found, cluster = transaction(2, {"EndTxnRequest": given(next_one)})
+    found.sending(ORDERS)
+
+    found.commit()
+
+    assert (found.identity, found.opened, found.partitions) == (next_one, None, set())
+    assert asked(cluster) == ["FindCoordinatorRequest", "EndTxnRequest"]
+
+
+def test_an_abort_of_what_has_not_arrived_takes_a_new_epoch() -> None:
+    """A produce request was sent, and its answer lost: what is still under way must find its epoch fenced."""
+    next_one = ProducerIdentity(7, 4)
+    answers = {"EndTxnRequest": refused(48), "InitProducerIdRequest": given(next_one)}
+    found, cluster = transaction(2, answers)
+    found.sending(ORDERS)
+
+    found.abort()
+
+    assert (found.identity, found.opened) == (next_one, None)
+    assert asked(cluster)[1:] == ["EndTxnRequest", "InitProducerIdRequest"]
+
+
+def test_what_a_coordinator_may_have_committed_is_not_taken_for_aborted() -> None:
+    """TRANSACTION_ABORTABLE to the commit, INVALID_TXN_STATE to the abort"""
+    codes = [120, 48]
+    found, _ = transaction(2, {"EndTxnRequest": lambda _: reply(error_code=codes.pop(0))})
+    found.sending(ORDERS)
+
+    with pytest.raises(BrokerError, match="120"):
+        found.commit()
+    with pytest.raises(BrokerError, match="48"):
+        found.abort()
+
+    assert found.opened is not None
+
+
+@pytest.mark.parametrize("code", [0, 48])
+def test_version_1_aborts_also_what_it_was_not_answered_to(code: int) -> None:
+    """AddPartitionsToTxn may have been carried out, or not."""
+    next_one = ProducerIdentity(7, 4)
+
+    def lost(_: Any) -> Any:
+        raise ConnectionLost("b:9092: no answer")
+
+    answers = {
+        "AddPartitionsToTxnRequest": lost,
+        "EndTxnRequest": refused(code),
+        "InitProducerIdRequest": given(next_one),
+    }
+    found, cluster = transaction(1, answers)
+    with pytest.raises(ConnectionLost):
+        found.join(ORDERS)
+
+    found.abort()
+
+    assert (found.identity, found.opened) == (next_one, None)
+    assert asked(cluster)[-2:] == ["EndTxnRequest", "InitProducerIdRequest"]
+
+
+def test_the_end_takes_an_offset_where_partitions_were_added_or_written_to() -> None:
+    first, _ = transaction(1, {"AddPartitionsToTxnRequest": lambda _: added({})})
+    second, _ = transaction(2, {})
+    for found in (first, second):
+        found.join(ORDERS[:2])
+        found.sending(ORDERS[:1])
+
+    assert first.partitions == set(ORDERS[:2])
+    assert second.partitions == set(ORDERS[:1])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.client.security.credential_bundle import Shipment, carries_secrets
+from heliograph.client.security.credential_bundle import CredentialBundle, carries_secrets
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.security import PLAINTEXT, Password, Sasl, Secret, Security, Store, Tls
 from support.brokers.certificates import Authority
@@ -41,7 +41,7 @@ def test_clusters_travel_with_what_their_files_hold_and_no_secret_twice(
     here.write_text(pem)
     asked = cluster(trusting(here), admin=trusting(here), consumer=trusting(nowhere))
 
-    packed = Shipment().pack(asked)
+    packed = CredentialBundle().pack(asked)
 
     assert trusted(packed, ClientKind.ADMIN) == pem
     assert trusted(packed, ClientKind.CONSUMER) is None
@@ -56,7 +56,7 @@ def test_a_file_that_is_replaced_is_packed_anew_and_a_broken_one_is_not(
 ) -> None:
     path = tmp_path / "ca.pem"
     old, new = Authority("old").identity.pem, Authority("new").identity.pem
-    shipment, asked = Shipment(), cluster(trusting(path))
+    shipment, asked = CredentialBundle(), cluster(trusting(path))
 
     assert trusted(shipment.pack(asked)) is None  # not there yet
     assert not shipment.stale()
@@ -73,7 +73,7 @@ def test_a_file_that_is_replaced_is_packed_anew_and_a_broken_one_is_not(
 
 
 def test_settings_keep_the_names_that_their_own_cluster_has_for_them(tmp_path: Path) -> None:
-    shipment = Shipment()
+    shipment = CredentialBundle()
 
     for alias in ("a", "b"):
         its = replace(trusting(tmp_path), keys=(("sasl.jaas.config", f"{alias}.sasl.jaas.config"),))
@@ -83,7 +83,7 @@ def test_settings_keep_the_names_that_their_own_cluster_has_for_them(tmp_path: P
 def test_what_travels_shows_no_secret_where_it_is_printed() -> None:
     password = Password(username="alice", password=Secret("canary"))
     sasl = Security(sasl=Sasl(mechanism="PLAIN", credentials=password))
-    arrived = pickle.loads(pickle.dumps(Shipment().pack(cluster(sasl))))
+    arrived = pickle.loads(pickle.dumps(CredentialBundle().pack(cluster(sasl))))
 
     assert arrived.security.sasl.credentials.password == "canary"
     assert "canary" not in f"{arrived!r} {arrived}"

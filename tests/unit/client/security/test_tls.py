@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.client.security.connection_security import Access
+from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.key_stores import with_material
 from heliograph.client.security.tls import TlsTransport, new_context, openssl_name, shake_hands
 from heliograph.errors import BadKeyMaterial, TlsFailed
 from heliograph.security import Secret, Security, Store, Tls
 from support.brokers.certificates import Authority
+from support.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ class Echo(threading.Thread):
         with self._listener, self._listener.accept()[0] as connected:
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 10)
             with self._context.wrap_socket(connected, server_side=True) as line:
-                self.begin.wait(30)
+                self.begin.wait(PATIENCE_SECONDS)
                 left = self._size
                 while left:
                     data = line.recv(min(left, 100_000))
@@ -92,7 +93,7 @@ def test_nothing_is_lost_where_the_other_end_reads_slowly(tmp_path: Path) -> Non
         security,
         host="localhost",
         address="here",
-        timeout=30.0,
+        timeout=PATIENCE_SECONDS,
         stopped=lambda: False,
     )
     try:
@@ -100,7 +101,7 @@ def test_nothing_is_lost_where_the_other_end_reads_slowly(tmp_path: Path) -> Non
         received = _receive(transport, len(echo.answer))
     finally:
         transport.close()
-    echo.join(5)
+    echo.join(PATIENCE_SECONDS)
 
     assert echo.begin.is_set()
     assert echo.read.digest() == hashlib.sha256(b"".join(pieces)).digest()
@@ -166,13 +167,17 @@ class Host(threading.Thread):
             except (ssl.SSLError, OSError):
                 self.met[address] = "nobody"
 
-    def meet(self, access: Access) -> str:
+    def meet(self, access: ConnectionSecurity) -> str:
         """Whom it takes a new connection for."""
         connected = socket.create_connection(self._listener.getsockname())
         connected.setblocking(False)
         address = connected.getsockname()
         transport = access.transport(
-            connected, host="localhost", address="here", timeout=30.0, stopped=lambda: False
+            connected,
+            host="localhost",
+            address="here",
+            timeout=PATIENCE_SECONDS,
+            stopped=lambda: False,
         )
         try:
             _receive(transport, 1)  # type: ignore[arg-type]
@@ -199,7 +204,7 @@ def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
     renew("old")
     trusted = Store(name="truststore", type="PEM", certificates=Secret(authority.identity.pem))
     ours = Store(name="keystore", type="PEM", location=str(keystore))
-    access = Access(Security(tls=Tls(truststore=trusted, keystore=ours)))
+    access = ConnectionSecurity(Security(tls=Tls(truststore=trusted, keystore=ours)))
 
     assert [host.meet(access), host.meet(access)] == ["old", "old"]
     renew("new")

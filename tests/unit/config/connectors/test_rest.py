@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from heliograph.config.connectors.rest import Listener, read_rest_config
+from heliograph.config.security.rest_users import User
 from heliograph.errors import ConfigError
+from heliograph.security import Secret
 
 KEYSTORE = {"ssl.keystore.location": "worker.p12"}
 EXTENSION = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
@@ -118,7 +120,11 @@ def test_users_come_from_the_file_that_connects_extension_reads(tmp_path: Path) 
 
     config = read_rest_config({"rest.extension.classes": EXTENSION}, options)
 
-    assert config.users == {"alice": "s3same", "bob": "1234"}
+    assert config.users == {
+        "alice": User(password=Secret("s3same")),
+        "bob": User(password=Secret("1234")),
+    }
+    assert "plain passwords of alice, bob" in config.warnings[0]
     assert "s3same" not in repr(config)
 
 

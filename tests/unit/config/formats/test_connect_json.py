@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heliograph.config.formats.connect_json import connectors_in, read_connectors
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.config.formats.text.json_text import parse_json
 from heliograph.config.formats.text.node import Node
 from heliograph.errors import ConfigError
@@ -158,7 +158,7 @@ def test_without_a_worker_it_is_that_of_dedicated_mode_at_the_target(tmp_path: P
 
 def test_a_worker_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "worker.properties").write_text(WORKER)
-    beside = Beside(worker=tmp_path / "worker.properties")
+    beside = LoadOptions(worker=tmp_path / "worker.properties")
     (flow,) = load(write(tmp_path, mm2=SOURCE) / "mm2.json", beside, {}).flows
     assert (flow.group_id, flow.offsets_topic.name) == ("connect-cluster", "connect-offsets")
 
@@ -194,9 +194,11 @@ def test_only_targets_that_are_served(tmp_path: Path) -> None:
         "target.cluster.bootstrap.servers": "asia1:9092",
     }
     folder = write(tmp_path, a=SOURCE, b=asia)
-    assert [flow.target for flow in load(folder, Beside(clusters=["asia"]), {}).flows] == ["asia"]
+    assert [flow.target for flow in load(folder, LoadOptions(clusters=["asia"]), {}).flows] == [
+        "asia"
+    ]
     with pytest.raises(ConfigError) as caught:
-        load(folder, Beside(clusters=["asai"]), {})
+        load(folder, LoadOptions(clusters=["asai"]), {})
     assert caught.value.problems == [
         "--clusters: 'asai' is no target here (asia, eu); did you mean asia?"
     ]

@@ -19,7 +19,7 @@ from heliograph.config.formats.convert.to_connect import properties_text
 from heliograph.config.formats.convert.to_properties import to_properties
 from heliograph.config.formats.convert.to_strimzi import to_strimzi
 from heliograph.config.formats.format import Form
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.config.formats.properties import PropertiesFile, Property, parse_properties
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from support.configurations.forms_files import CHECKPOINT, HEARTBEAT, SOURCE
@@ -101,7 +101,7 @@ def test_a_file_of_flows_does_the_same_as_connectors_and_back_again(
 
     connect = folder / "connect"
     write(connect, convert(original, Form.CONNECT))
-    beside = Beside(worker=connect / "eu" / "worker.properties")
+    beside = LoadOptions(worker=connect / "eu" / "worker.properties")
     found = load(connect / "eu", beside, {})
     (copied,), (followed,) = found.flows, found.group_flows
     assert gist(copied) == replace(gist(flow), checkpoints=None)
@@ -133,7 +133,7 @@ def test_a_resource_of_v1_loses_nothing(tmp_path: Path) -> None:
     made = convert(tmp_path / "a.yaml", Form.STRIMZI)
     assert made.notes == ()
     (tmp_path / "b.yaml").write_text(made.files["kafka-mirror-maker-2.yaml"])
-    beside = Beside(secrets=[tmp_path / "secrets.yaml"])
+    beside = LoadOptions(secrets=[tmp_path / "secrets.yaml"])
 
     def read(name: str) -> MirrorConfig:
         return load(tmp_path / name, beside, {})
@@ -148,11 +148,11 @@ def test_connectors_of_a_resource_run_with_the_secrets_beside_them(tmp_path: Pat
     (tmp_path / "a.yaml").write_text(V1)
     (tmp_path / "secrets.yaml").write_text(SECRETS)
     write(tmp_path / "connect", convert(tmp_path / "a.yaml", Form.CONNECT))
-    beside = Beside(
+    beside = LoadOptions(
         worker=tmp_path / "connect" / "worker.properties", secrets=[tmp_path / "secrets.yaml"]
     )
     found = load(tmp_path / "connect", beside, {})
-    wanted = load(tmp_path / "a.yaml", Beside(secrets=[tmp_path / "secrets.yaml"]), {})
+    wanted = load(tmp_path / "a.yaml", LoadOptions(secrets=[tmp_path / "secrets.yaml"]), {})
     assert found.flows == wanted.flows
     assert found.clusters == wanted.clusters
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.config.formats.strimzi import parse_strimzi
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ConfigError
@@ -14,7 +14,7 @@ from support.configurations.strimzi_files import SECRETS, V1, V1BETA2, secret
 def read(folder: Path, text: str, secrets: str = SECRETS) -> MirrorConfig:
     (folder / "mm2.yaml").write_text(text)
     (folder / "secrets.yml").write_text(secrets)
-    return load(folder / "mm2.yaml", Beside(secrets=[folder / "secrets.yml"]), {})
+    return load(folder / "mm2.yaml", LoadOptions(secrets=[folder / "secrets.yml"]), {})
 
 
 def problems(folder: Path, text: str, secrets: str = SECRETS) -> list[str]:
@@ -133,9 +133,9 @@ def test_secrets_as_folders_as_a_pod_mounts_them(tmp_path: Path) -> None:
         (tmp_path / "secrets" / name).mkdir(parents=True)
         for key, text in files.items():
             (tmp_path / "secrets" / name / key).write_text(text)
-    all_in_one = load(tmp_path / "mm2.yaml", Beside(secrets=[tmp_path / "secrets"]), {})
+    all_in_one = load(tmp_path / "mm2.yaml", LoadOptions(secrets=[tmp_path / "secrets"]), {})
     one_by_one = load(
-        tmp_path / "mm2.yaml", Beside(secrets=sorted((tmp_path / "secrets").iterdir())), {}
+        tmp_path / "mm2.yaml", LoadOptions(secrets=sorted((tmp_path / "secrets").iterdir())), {}
     )
     assert all_in_one == one_by_one
     sasl = all_in_one.cluster("eu").security.sasl

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from heliograph.config.options import OPTIONS
 from heliograph.config.options.reference_page import reference_page
+from support.repository import ROOT
 
-PAGE = Path(__file__).parents[4] / "docs" / "configuration.md"
+PAGE = ROOT / "docs" / "configuration.md"
 
 
 def test_the_committed_page_is_what_the_table_gives() -> None:

@@ -25,18 +25,25 @@ from heliograph.mm2.connect.offsets import (
 )
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.offset_map import LOST, Stretch
+from heliograph.mm2.offset_map import LOST, OffsetRange
 from heliograph.mm2.offset_map_segments import load_stretches
-from heliograph.mm2.offset_sync import OffsetSync, read_offset_sync
+from heliograph.mm2.offset_sync import ORIGIN_HEADER, OffsetSync, read_offset_sync, read_origin
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
-    Chunk,
     FlowStatus,
+    LogsRecord,
+    OffsetMapSegment,
     PartitionStatus,
-    TrailRecord,
+    ProducerSnapshotRecord,
     chunks_of,
 )
-from heliograph.model import ProducerIdentity, TopicPartition, Trail
+from heliograph.model import (
+    IsolationLevel,
+    ProducerIdentity,
+    ProducerSnapshot,
+    TopicIdPair,
+    TopicPartition,
+)
 from support.fuzz.laws import at_most, survives
 from support.fuzz.mutation import mutants
 from support.records.statuses import FLOW, PARTITION
@@ -45,14 +52,17 @@ TP = TopicPartition("größe", 3)
 SYNC = OffsetSync("topic-1", 2, 3, 4)
 CHECKPOINT = Checkpoint("group-1", "topic-2", 3, 4, 5, "metadata-6")
 HEARTBEAT = Heartbeat("source-1", "target-2", 1234567890)
-State = Chunk | PartitionStatus | TrailRecord | FlowStatus
-TRAIL = TrailRecord(
+State = OffsetMapSegment | PartitionStatus | ProducerSnapshotRecord | FlowStatus | LogsRecord
+TRAIL = ProducerSnapshotRecord(
     topic_partition=TP,
     remote_topic="us.orders",
-    trail=Trail(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12)),
+    trail=ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12)),
 )
-CHUNK = chunks_of(TP, [Stretch(5, 0, 10), Stretch(20, LOST, 5), Stretch(30, 17, 0)])[0]
-STATE: list[State] = [CHUNK, PARTITION, TRAIL, replace(FLOW, topics=("a", "b"))]
+CHUNK = chunks_of(TP, [OffsetRange(5, 0, 10), OffsetRange(20, LOST, 5), OffsetRange(30, 17, 0)])[0]
+LOGS = LogsRecord(
+    connector="c", topic="t", origin=TopicIdPair("s", "t"), syncs_id="x", syncs_from=7
+)
+STATE: list[State] = [CHUNK, PARTITION, TRAIL, LOGS, replace(FLOW, topics=("a", "b"))]
 
 OFFSET_KEYS = [
     source_offset_key("MirrorSourceConnector", "us", "größe", 0),
@@ -137,6 +147,13 @@ def test_mm2s_own_records_are_read_as_they_are_written_or_malformed(
         assert value.startswith(found.value())
 
 
+@given(st.none() | mutants([b"q6ZKvGjVRtOgHqzQjM0Ylg/J8kPzqyVQnWZl2sXoT4YqA"]))
+def test_the_topics_of_a_sync_are_read_whatever_stands_in_its_header(value: bytes | None) -> None:
+    found = survives(lambda: read_origin(((ORIGIN_HEADER, value),)), len(value or b""))
+
+    assert all(each is None or each for each in found)
+
+
 @given(
     st.none() | st.sampled_from(OFFSET_KEYS) | json_mutants(OFFSET_KEYS),
     st.none() | json_mutants(OFFSET_VALUES),
@@ -175,12 +192,14 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
         again = read_state(found.key(), found.value())
         assert again == found
         str(found).encode()
-    if isinstance(found, TrailRecord):
-        upstream, downstream, sequence, identity, stored = found.trail
+    if isinstance(found, ProducerSnapshotRecord):
+        upstream, downstream, sequence, identity, stored, isolation, mark = found.trail
         struct.pack(
             ">qqihq", upstream + 1, downstream, sequence, identity.epoch, identity.producer_id
         )
         struct.pack(f">{len(stored)}q", *stored)
+        assert isolation is None or isinstance(isolation, IsolationLevel)
+        struct.pack(">qq", *(mark or (0, 0)))
     if isinstance(found, PartitionStatus):
         assert all(
             type(number) is int for number in (found.position, found.source_end, found.copied_ms)
@@ -196,11 +215,11 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
 @at_most(30)
 @given(st.lists(states([CHUNK]), max_size=6))
 def test_damaged_chunks_do_not_keep_the_others_from_being_loaded(records: list[Pair]) -> None:
-    good = chunks_of(TopicPartition("good", 0), [Stretch(0, 0, 10)])
+    good = chunks_of(TopicPartition("good", 0), [OffsetRange(0, 0, 10)])
     records = [*records, *((chunk.key(), chunk.value()) for chunk in good)]
     size = sum(len(key) + len(value or b"") for key, value in records)
 
     loaded = survives(lambda: load_stretches(records), size)
 
     assert not isinstance(loaded, HeliographError)
-    assert list(loaded.stretches[TopicPartition("good", 0)]) == [Stretch(0, 0, 10)]
+    assert list(loaded.stretches[TopicPartition("good", 0)]) == [OffsetRange(0, 0, 10)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +15,10 @@ from schemathesis.specs.openapi.checks import response_schema_conformance, statu
 
 from heliograph.web.app import new_app
 from heliograph.web.endpoints.openapi import document
+from support.repository import ROOT
 from support.rest.asking import HEARTBEAT, Asking
 
-FILE = Path(__file__).parents[4] / "docs" / "openapi.yaml"
+FILE = ROOT / "docs" / "openapi.yaml"
 
 
 def api() -> Any:

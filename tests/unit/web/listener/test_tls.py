@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.herder import ConnectorInfo, NotLeader
-from heliograph.connect.logger_levels import Levels
+from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import BadKeyMaterial
 from heliograph.web.listener.server import RestServer
 from support.brokers.certificates import Authority, Identity
+from support.rest.asking import JSON_BODY
+from support.rest.listening import PATIENCE
 from support.rest.memory_herder import MemoryHerder
+from support.waiting import PATIENCE_SECONDS
 
 AUTHORITY = Authority("rest authority")
 WORKER = AUTHORITY.issue("worker", ["localhost"])
@@ -35,7 +41,7 @@ def keystore(identity: Identity) -> dict[str, str]:
 
 @contextmanager
 def serving(settings: Mapping[str, str], herder: MemoryHerder | None = None) -> Iterator[int]:
-    levels = Levels(lambda: 0)
+    levels = LoggerLevels(lambda: 0)
     config = read_rest_config({"listeners": "https://localhost:0", **settings}, {})
     server = RestServer(config, herder or MemoryHerder(), levels, levels.set)
     server.start()
@@ -46,7 +52,9 @@ def serving(settings: Mapping[str, str], herder: MemoryHerder | None = None) -> 
 
 
 def get(port: int, context: ssl.SSLContext) -> int:
-    connection = http.client.HTTPSConnection("localhost", port, timeout=10, context=context)
+    connection = http.client.HTTPSConnection(
+        "localhost", port, timeout=PATIENCE_SECONDS, context=context
+    )
     try:
         connection.request("GET", "/connectors")
         return connection.getresponse().status
@@ -112,12 +120,77 @@ def test_a_leader_is_reached_by_https_as_well() -> None:
         follower = Follower(f"https://localhost:{port}/")
         with serving(keystore(WORKER), follower) as other:
             connection = http.client.HTTPSConnection(
-                "localhost", other, timeout=10, context=trusting(AUTHORITY)
+                "localhost", other, timeout=PATIENCE_SECONDS, context=trusting(AUTHORITY)
             )
             body = '{"connector.class": "MirrorHeartbeatConnector", "source.cluster.alias": "A"}'
-            connection.request("PUT", "/connectors/c/config", body)
+            connection.request("PUT", "/connectors/c/config", body, JSON_BODY)
             status = connection.getresponse().status
             connection.close()
 
     assert status == 201
     assert leader.connectors() == ["c"]
+
+
+def shown(port: int) -> bytes:
+    """The certificate that the listener shows now."""
+    unchecked = ssl.create_default_context()
+    unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection,
+        unchecked.wrap_socket(connection) as wrapped,
+    ):
+        return wrapped.getpeercert(binary_form=True) or b""
+
+
+def test_a_certificate_that_is_replaced_is_shown_without_a_restart(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def put(text: str) -> None:
+        new = tmp_path / "new.pem"
+        new.write_text(text)
+        new.rename(file)
+
+    file = tmp_path / "worker.pem"
+    first, second = (AUTHORITY.issue("worker", ["localhost"]) for _ in range(2))
+    put(first.key() + first.pem)
+    settings = {f"{HTTPS}.keystore.type": "PEM", f"{HTTPS}.keystore.location": str(file)}
+    with serving(settings) as port:
+        assert shown(port) == first.certificate.public_bytes(Encoding.DER)
+
+        put("-----BEGIN nothing")
+        wait_until(lambda: "go on with the certificate of before" in caplog.text)
+        assert shown(port) == first.certificate.public_bytes(Encoding.DER)
+
+        put(second.key() + second.pem)
+        wait_until(lambda: shown(port) == second.certificate.public_bytes(Encoding.DER))
+
+
+def test_clients_that_are_trusted_no_more_are_refused_without_a_restart(tmp_path: Path) -> None:
+    other = Authority("another")
+    trusted, file = tmp_path / "trusted.pem", tmp_path / "client.pem"
+    trusted.write_text(AUTHORITY.identity.pem)
+    client = AUTHORITY.issue("client")
+    file.write_text(client.key() + client.pem)
+    context = trusting(AUTHORITY)
+    context.load_cert_chain(file)
+    settings = keystore(WORKER) | {f"{HTTPS}.client.auth": "required"}
+    del settings[f"{HTTPS}.truststore.certificates"]
+    with serving(settings | {f"{HTTPS}.truststore.location": str(trusted)}) as port:
+        assert get(port, context) == 200
+        trusted.write_text(other.identity.pem)
+
+        def refused() -> bool:
+            try:
+                return get(port, context) != 200
+            except (ssl.SSLError, ConnectionError, http.client.HTTPException):
+                return True
+
+        wait_until(refused)
+        assert refused()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)

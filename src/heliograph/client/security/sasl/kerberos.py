@@ -6,11 +6,10 @@ With a keytab tickets are taken as needed; without one, those of this user's cac
 from __future__ import annotations
 
 import base64
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from heliograph.client.security.key_files import KEYTAB, key_file
 from heliograph.errors import BadKeyMaterial, LoginFailed
 from heliograph.security import Kerberos
 
@@ -30,12 +29,9 @@ class Gssapi:
         try:
             if self._credentials.keytab_content is None:
                 return self._first(self._credentials.keytab)
-            with tempfile.TemporaryDirectory(prefix="heliograph-") as folder:
-                path = Path(folder, "keytab")
-                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-                with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-                    file.write(base64.b64decode(self._credentials.keytab_content))
-                return self._first(str(path))  # which is when tickets are taken
+            content = base64.b64decode(self._credentials.keytab_content)
+            with key_file(KEYTAB, content) as path:
+                return self._first(path)  # which is when tickets are taken
         except self._gssapi.exceptions.GSSError as e:
             raise self._failed(e) from e
 

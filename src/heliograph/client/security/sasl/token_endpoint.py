@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import ssl
 import urllib.error
 import urllib.request
 from dataclasses import replace
@@ -17,6 +18,7 @@ from heliograph.security import Security, TokenEndpoint
 
 _MAX_ANSWER = 1 << 20
 _WORDS = 200
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Some thousand years: what says more says nothing.
 _MOST_SECONDS = 1e12
 
@@ -50,11 +52,15 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
     if endpoint.url.lower().startswith("https:"):
         context = new_context(with_material(replace(security, tls=endpoint.tls)))
     try:
-        with urllib.request.urlopen(
-            request, timeout=endpoint.timeout_seconds, context=context
-        ) as answer:
+        with _opener(context).open(request, timeout=endpoint.timeout_seconds) as answer:
             return bytes(answer.read(_MAX_ANSWER))
     except urllib.error.HTTPError as e:
+        if e.code in _REDIRECTS:
+            e.close()
+            raise LoginFailed(
+                f"{endpoint.url}: no token: HTTP {e.code}: it redirects to another address, and the "
+                "client's secret is sent to no other; name that address itself if it is the right one"
+            ) from e
         with e:
             said = _error(e.read(_MAX_ANSWER))
         sentence = f"{endpoint.url}: no token: HTTP {e.code}{said}"
@@ -65,6 +71,29 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
         raise Unreachable(f"{endpoint.url}: no token: {e.reason}") from e
     except (OSError, http.client.HTTPException) as e:
         raise Unreachable(f"{endpoint.url}: no token: {e or type(e).__name__}") from e
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """urllib would send the client's id and secret wherever an answer points."""
+
+    def redirect_request(self, *_: object) -> None:
+        return None
+
+
+def _opener(context: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
+    """For http and https alone, by the environment's proxies: urllib's own opens files and FTP as well."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPHandler(),
+        urllib.request.HTTPSHandler(context=context),
+        _NoRedirects(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        urllib.request.UnknownHandler(),
+    ):
+        opener.add_handler(handler)
+    return opener
 
 
 def read_answer(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None]:

@@ -15,10 +15,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from heliograph.client.security.key_stores import read_file
+from heliograph.client.security.opening import allow, read_file
 from heliograph.client.security.sasl.token_endpoint import ask_endpoint
 from heliograph.errors import BadKeyMaterial, HeliographError, LoginFailed
-from heliograph.security import Credentials, GivenToken, Security, TokenEndpoint, UnsecuredToken
+from heliograph.permitted import Kind, Location
+from heliograph.security import (
+    TOKEN_URL,
+    Credentials,
+    GivenToken,
+    Security,
+    TokenEndpoint,
+    UnsecuredToken,
+)
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +96,7 @@ def token_for(
     if isinstance(credentials, GivenToken):
         return _given(credentials, security), credentials.extensions
     assert isinstance(credentials, TokenEndpoint)
+    allow(Location(Kind.URL, credentials.url, TOKEN_URL), security)
     return _source(credentials, security).get().text, credentials.extensions
 
 
@@ -128,8 +137,8 @@ def _given(credentials: GivenToken, security: Security) -> str:
     if credentials.token is not None:
         return credentials.token
     assert credentials.location is not None
-    setting = security.key("sasl.oauthbearer.token.endpoint.url")
-    text = read_file(credentials.location, setting).decode(errors="replace").strip()
+    setting = security.key(TOKEN_URL)
+    text = read_file(credentials.location, setting, security).decode(errors="replace").strip()
     if not text or not text.isprintable():
         raise BadKeyMaterial(f"{setting}: {credentials.location}: expected a token, found none")
     until = expiry(text)

@@ -60,7 +60,14 @@ def outline_properties(file: PropertiesFile) -> Outline:
         raise ConfigError(f"{file.name}: No source->target replication flows.")
     notes += [
         f"{key}: a setting of the file as a whole, which workers and connectors have not ({file.where(key)})"
-        for key in ("dedicated.mode.enable.internal.rest", "epoch.seconds", "once.timeout.seconds")
+        for key in (
+            "dedicated.mode.enable.internal.rest",
+            "epoch.seconds",
+            "once.timeout.seconds",
+            "driver.channel.host",
+            "driver.channel.port",
+            "spark.unencrypted.secrets.policy",
+        )
         if key in file.properties
     ]
     return Outline(workers=tuple(workers), notes=tuple(notes))

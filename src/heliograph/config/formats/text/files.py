@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from heliograph.errors import ConfigError
@@ -11,13 +13,11 @@ _MOST_BYTES = 16 << 20
 _STEP_BYTES = 64 << 10
 
 
-def read_text(path: Path) -> str:
-    """In UTF-8. Raises ConfigError."""
+@contextmanager
+def named_if_unreadable(path: Path) -> Iterator[None]:
+    """Raises ConfigError, with the remedy, where `path` cannot be read."""
     try:
-        data = bytearray()
-        with path.open("rb") as file:
-            while len(data) <= _MOST_BYTES and (more := file.read(_STEP_BYTES)):
-                data += more
+        yield
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file; check the path") from None
     except IsADirectoryError:
@@ -26,6 +26,14 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"{path}: not readable; allow this user to read it") from None
     except OSError as problem:
         raise ConfigError(f"{path}: cannot be read: {problem.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """In UTF-8. Raises ConfigError."""
+    data = bytearray()
+    with named_if_unreadable(path), path.open("rb") as file:
+        while len(data) <= _MOST_BYTES and (more := file.read(_STEP_BYTES)):
+            data += more
     if len(data) > _MOST_BYTES:
         raise ConfigError(f"{path}: expected a configuration, found more than {_MOST_BYTES} bytes")
     try:

@@ -29,10 +29,11 @@ from kafka.protocol.sasl import (
 )
 
 from heliograph.client.net.connection import Connection
-from heliograph.client.security.connection_security import Access
+from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.config.security.connection import read_security
 from heliograph.errors import LoginFailed
 from support.brokers.certificates import Authority
+from support.waiting import PATIENCE_SECONDS
 
 KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 _API_VERSIONS, _HANDSHAKE, _AUTHENTICATE = 18, 17, 36
@@ -132,7 +133,7 @@ def verifier(authority: Authority, tmp_path_factory: pytest.TempPathFactory) -> 
     verifier.start()
     yield verifier
     verifier.close()
-    verifier.join(5)
+    verifier.join(PATIENCE_SECONDS)
 
 
 def log_in(verifier: Verifier, authority: Authority) -> None:
@@ -150,7 +151,11 @@ def log_in(verifier: Verifier, authority: Authority) -> None:
     security, problems = read_security(settings)
     assert problems == []
     connection = Connection(
-        "localhost", verifier.port, client_id="test", access=Access(security), timeout=10.0
+        "localhost",
+        verifier.port,
+        client_id="test",
+        access=ConnectionSecurity(security),
+        timeout=PATIENCE_SECONDS,
     )
     connection.close()
 

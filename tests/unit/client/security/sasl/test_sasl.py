@@ -36,6 +36,7 @@ from heliograph.security import (
     TokenEndpoint,
     UnsecuredToken,
 )
+from support.waiting import PATIENCE_SECONDS, eventually
 
 ALICE = Password(username="alice", password=Secret("hush"))
 
@@ -152,18 +153,28 @@ class Endpoint(http.server.BaseHTTPRequestHandler):
     """Gives out a token to `me` with the secret `hush/+`."""
 
     asked: list[dict[str, list[str]]] = []  # noqa: RUF012 - of the one server of these tests
+    redirected: list[str] = []  # noqa: RUF012
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         Endpoint.asked.append(parse_qs(body))
         if self.path == "/broken":
             self._answer(503, {})
+        elif self.path.startswith("/moved/"):
+            self.send_response(int(self.path.rpartition("/")[2]))
+            self.send_header("Location", "/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
         elif self.path == "/odd":
             self._answer(200, {"token": "x"})
         elif self.headers["Authorization"] != f"Basic {base64.b64encode(b'me:hush/+').decode()}":
             self._answer(401, {"error": "invalid_client", "error_description": "who are you"})
         else:
             self._answer(200, {"access_token": f"token-{len(Endpoint.asked)}", "expires_in": 60})
+
+    def do_GET(self) -> None:  # as urllib asks where a redirect points
+        Endpoint.redirected.append(self.headers["Authorization"])
+        self._answer(200, {"access_token": "stolen", "expires_in": 60})
 
     def _answer(self, code: int, body: dict[str, object]) -> None:
         data = json.dumps(body).encode()
@@ -194,6 +205,24 @@ def test_a_token_is_fetched_once_and_shared(endpoint: TokenEndpoint) -> None:
 
     assert first == token_for(replace(endpoint), Security())
     assert Endpoint.asked[0] == {"grant_type": ["client_credentials"], "scope": ["kafka"]}
+
+
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed_with_the_clients_secret(
+    endpoint: TokenEndpoint, code: int
+) -> None:
+    moved = replace(endpoint, url=endpoint.url.replace("/token", f"/moved/{code}"))
+
+    with pytest.raises(LoginFailed, match=f"HTTP {code}: it redirects to another address"):
+        token_for(moved, Security())
+
+    assert Endpoint.redirected == []
+
+
+@pytest.mark.parametrize("url", ["file:///etc/hostname", "ftp://127.0.0.1/x", "data:,{}"])
+def test_only_http_is_spoken_to_a_token_endpoint(endpoint: TokenEndpoint, url: str) -> None:
+    with pytest.raises(Unreachable, match="unknown url type"):
+        token_for(replace(endpoint, url=url), Security())
 
 
 @pytest.mark.parametrize(
@@ -246,10 +275,8 @@ def test_a_token_is_renewed_aside_while_the_old_one_is_still_good() -> None:
 
     assert source.get().text == "t1"
     assert source.get().text == "t1"
-    assert renewed.wait(5)
-    deadline = time.monotonic() + 5
-    while source.get().text != "t2":
-        assert time.monotonic() < deadline
+    assert renewed.wait(PATIENCE_SECONDS)
+    eventually(lambda: source.get().text, lambda text: text == "t2")
     assert len(fetched) == 2
 
 

@@ -138,13 +138,11 @@ def test_a_size_that_cannot_be_is_no_kafka(peer: Peer, size: int) -> None:
 
 
 def test_an_answer_that_comes_byte_by_byte_has_the_time_of_any_other(peer: Peer) -> None:
-    drip = [piece for byte in METADATA for piece in (bytes([byte]), 0.02)]
-    before = time.monotonic()
+    """Each byte comes in time, all of them together do not."""
+    drip = [piece for byte in METADATA for piece in (bytes([byte]), _TIMEOUT / 10)]
 
     with pytest.raises(ConnectionLost, match="no answer within"):
         ask(peer, None, VERSIONS, None, *drip)
-
-    assert time.monotonic() - before < 10 * _TIMEOUT
 
 
 def test_an_answer_that_nobody_asked_for_is_no_kafka(peer: Peer) -> None:

@@ -14,7 +14,7 @@ from heliograph.config.connectors.worker import WorkerConfig, load_worker
 from heliograph.config.formats.convert.conversion import convert
 from heliograph.config.formats.convert.outline import Converted
 from heliograph.config.formats.format import Form
-from heliograph.config.formats.load import Beside, load
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.options import OPTIONS
 from heliograph.errors import ConfigError
@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(folder: Path, name: str, data: bytes) -> None:
     path = folder / name
     path.write_bytes(data)
-    beside = Beside(secrets=[folder / "secrets.yaml"])
+    beside = LoadOptions(secrets=[folder / "secrets.yaml"])
     outcome = survives(lambda: load(path, beside, {}), len(data), anyway=16 << 20)
     assert isinstance(outcome, MirrorConfig | ConfigError)
     for to in Form:
@@ -81,7 +81,7 @@ def test_a_damaged_resource_is_read_or_its_problems_are_told(folder: Path, data:
 def test_secrets_may_hold_anything(folder: Path, data: bytes) -> None:
     (folder / "damaged.yaml").write_bytes(data)
     (folder / "good.yaml").write_text(V1)
-    beside = Beside(secrets=[folder / "damaged.yaml"])
+    beside = LoadOptions(secrets=[folder / "damaged.yaml"])
     outcome = survives(lambda: load(folder / "good.yaml", beside, {}), len(data), anyway=16 << 20)
     assert isinstance(outcome, MirrorConfig | ConfigError)
 

@@ -17,11 +17,9 @@ from heliograph.errors import ConfigError
 from support.configurations.mm2_files import BASE
 from support.fuzz.laws import at_most, survives
 from support.fuzz.mutation import mutants
+from support.repository import ROOT
 
-EXAMPLES = [
-    path.read_bytes()
-    for path in sorted((Path(__file__).parents[5] / "examples").glob("*.properties"))
-]
+EXAMPLES = [path.read_bytes() for path in sorted((ROOT / "examples").glob("*.properties"))]
 PROVIDERS = b"""\
 config.providers = file, dir, env
 config.providers.file.class = FileConfigProvider

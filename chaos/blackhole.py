@@ -1,0 +1,114 @@
+"""Drops all packets between two sets of processes on this machine, without a word to either.
+
+A socket filter that accepts nothing is attached to the sockets of other processes (pidfd_getfd, Linux 5.6).
+The kernel then drops what arrives there before it is acknowledged, as a dead network does; SYNs to a
+listening socket, too. That needs neither netfilter nor a network namespace, but the right to trace the
+processes, which root has.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psutil
+
+from chaos.errors import ChaosError
+
+_PIDFD_GETFD = 438  # the same on all architectures
+_SO_ATTACH_FILTER = 26
+_SO_DETACH_FILTER = 27
+_RETURN = 0x06  # BPF_RET | BPF_K, with 0: keep no byte of any packet
+_LISTEN = psutil.CONN_LISTEN
+
+_libc = ctypes.CDLL(None, use_errno=True)
+#: struct sock_filter; the kernel copies it when it is attached.
+_NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", _RETURN, 0, 0, 0))
+
+
+class Blackhole:
+    """For as long as the block lasts. `sockets`: how many were hit."""
+
+    def __init__(self, here: Iterable[psutil.Process], there: Iterable[psutil.Process]) -> None:
+        self._sides = (list(here), list(there))
+        self._ports: set[int] = set()
+        self.sockets = 0
+
+    def __enter__(self) -> Blackhole:
+        here, there = self._sides
+        self._ports = _ports(here) | _ports(there)
+        self.sockets = self._each(_attach)
+        if not self.sockets:
+            raise ChaosError("blackhole: the processes have no sockets to cut")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._each(_detach)
+
+    def _each(self, do: Callable[[socket.socket], None]) -> int:
+        """To every socket that listens on one of the ports, or is connected by way of one."""
+        count = 0
+        for process in (process for side in self._sides for process in side):
+            for found in _connections(process):
+                ports = {found.laddr.port} | ({found.raddr.port} if found.raddr else set())
+                if ports & self._ports:
+                    with _borrowed(process.pid, found.fd) as borrowed:
+                        if borrowed is not None:
+                            do(borrowed)
+                            count += 1
+        return count
+
+
+def _ports(side: Iterable[psutil.Process]) -> set[int]:
+    """On which a side listens for the other; not those by which its own processes talk to each other."""
+    found = [each for process in side for each in _connections(process)]
+    own = {each.raddr.port for each in found if each.raddr}
+    return {each.laddr.port for each in found if each.status == _LISTEN} - own
+
+
+def _connections(process: psutil.Process) -> list[Any]:
+    try:
+        return process.net_connections("tcp")
+    except psutil.NoSuchProcess:
+        return []
+
+
+@contextmanager
+def _borrowed(pid: int, fd: int) -> Iterator[socket.socket | None]:
+    """Another process's socket, for a moment: while we have it, it does not close. None if it is gone."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        yield None
+        return
+    try:
+        number = _libc.syscall(_PIDFD_GETFD, process, fd, 0)
+    finally:
+        os.close(process)
+    if number < 0:
+        error = ctypes.get_errno()
+        if error == 1:
+            raise ChaosError(
+                "blackhole: no right to reach into the sockets of processes; run as root"
+            )
+        yield None
+        return
+    with socket.socket(fileno=number) as borrowed:
+        yield borrowed
+
+
+def _attach(borrowed: socket.socket) -> None:
+    program = struct.pack("HL", 1, ctypes.addressof(_NOTHING))
+    borrowed.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, program)
+
+
+def _detach(borrowed: socket.socket) -> None:
+    try:
+        borrowed.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, struct.pack("i", 0))
+    except FileNotFoundError:
+        return  # it was opened meanwhile

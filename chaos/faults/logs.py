@@ -1,0 +1,186 @@
+"""Logs that lose records: a source that truncates, a target that does, and retention that overtakes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from typing import NamedTuple
+
+from chaos.cluster_logs import (
+    await_replicas,
+    delete_records,
+    ends,
+    replicas,
+    starts,
+    writes_refused,
+)
+from chaos.errors import ChaosError
+from chaos.faults.crashes import Crashes, Moment
+from chaos.faults.fault import Fault, Scene
+from chaos.proxy import Direction
+from chaos.stage import Side
+from chaos.subjects import Subject
+from chaos.truth import Allowance
+
+_PLAIN = frozenset({"plain"})
+_ALL = frozenset({"plain", "transactions"})
+
+
+class SourceTruncates(Fault):
+    name = "source-truncates"
+    about = (
+        "a follower stops, the leader goes on alone and is killed, the follower comes back and leads: an "
+        "unclean election. kill -9 of the service before, amid, after, or not"
+    )
+    # A transactional topic would not survive it: the ends of its transactions are lost, too.
+    fragile_on_source = _PLAIN
+    allowance = Allowance(truncated=True)
+
+    def strike(self, scene: Scene) -> str:
+        source = scene.stage.source
+        with _shortened(scene, source, _fragile(source, scene.topics)) as shortening:
+            now = ends(source, shortening.ends)
+        lost = sum(max(0, end - now[where]) for where, end in shortening.ends.items())
+        return f"{shortening.said}; it lost about {lost} records"
+
+
+class TargetTailLoss(Fault):
+    name = "target-tail-loss"
+    about = (
+        "a follower of the remote topics stops, their leader goes on alone and is killed, the follower comes "
+        "back and leads. kill -9 of the service before, amid, after, or not"
+    )
+    fragile_on_target = _ALL
+    allowance = Allowance(copied_again=True)
+
+    def strike(self, scene: Scene) -> str:
+        target, truth = scene.stage.target, scene.truth
+        lost = 0
+        with _shortened(scene, target, _fragile(target, scene.remote_topics())) as shortening:
+            for where, end in ends(target, shortening.ends).items():
+                gone = truth.targets.cut(where, end)
+                truth.target_lost[where] += gone
+                lost += len(gone)
+        return f"{shortening.said}; it lost {lost} records"
+
+
+class _Shortening(NamedTuple):
+    said: str
+    ends: dict[tuple[str, int], int]  # before the leader is killed
+
+
+def _fragile(side: Side, topics: Sequence[str]) -> list[str]:
+    found = replicas(side, topics)
+    return sorted({topic for (topic, _), each in found.items() if len(each.all) == 2})
+
+
+def _partitions(scene: Scene, topics: Sequence[str]) -> list[tuple[str, int]]:
+    return [(topic, partition) for topic in topics for partition in range(scene.partitions)]
+
+
+@contextmanager
+def _shortened(scene: Scene, side: Side, topics: list[str]) -> Iterator[_Shortening]:
+    """The block runs when the follower leads, with a shorter log. All replicas are in sync afterwards.
+
+    No mirror reaches a follower on the target before the block has ended: what it lacks is what was lost.
+    """
+    if not topics:
+        raise ChaosError(f"{side.name}: has no topic whose log may be shortened")
+    cluster, archive = side.cluster, scene.truth.targets if side is scene.stage.target else None
+    (nodes,) = {each.all for each in replicas(side, topics).values()}
+    follower, leader = scene.random.sample(sorted(nodes), 2)
+    alone = scene.duration(0.5, 6.0)
+    crashes = Crashes.choose(scene)
+    cluster.stop_node(follower)
+    await_replicas(side, topics, lambda r: r.in_sync == {leader}, "alone")
+    scene.hold(alone)
+    crashes.at(Moment.BEFORE, scene)
+    if archive is not None:
+        archive.extend()
+        side.gates[follower - 1].cut()
+    before = ends(side, _partitions(scene, topics))
+    cluster.kill_node(leader)
+    crashes.at(Moment.AMID, scene)
+    try:
+        cluster.start_node(follower)
+        await_replicas(side, topics, lambda r: r.leader == follower, "led by the follower")
+        said = (
+            f"{side.name}-{leader} alone for {alone:.1f} s, then {side.name}-{follower}; {crashes}"
+        )
+        yield _Shortening(said, before)
+    finally:
+        side.gates[follower - 1].heal()
+    crashes.at(Moment.AFTER, scene)
+    cluster.start_node(leader)
+    await_replicas(side, topics, lambda r: r.in_sync == r.all, "in sync again")
+
+
+class RetentionOvertakes(Fault):
+    name = "retention-overtakes"
+    about = (
+        "the target refuses all batches (with answers lost before that, or not) or is out of reach for some "
+        "seconds; the source deletes records meanwhile. kill -9 of the service before, amid, after, or not"
+    )
+    allowance = Allowance(passed_over=True, copied_again=True)
+
+    #: Where the source's new start lies: 0 is its end when the strike began, 1 that when it deletes.
+    _PLACES = (-0.5, 1.0)
+
+    def first(self, subject: Subject) -> Subject:
+        """A restart would take back the limit on the target's batches."""
+        return replace(subject, extra={"sync.topic.configs.enabled": "false"})
+
+    def strike(self, scene: Scene) -> str:
+        source, truth = scene.stage.source, scene.truth
+        refusal = scene.random.choice(_REFUSALS)
+        seconds, more = scene.duration(1.0, 6.0), scene.duration(0.5, 8.0)
+        crashes = Crashes.choose(scene)
+        partitions = _partitions(scene, scene.topics)
+        places = {where: scene.random.uniform(*self._PLACES) for where in partitions}
+        first = ends(source, partitions)
+        with ExitStack() as stack:
+            refusal(scene, stack)
+            crashes.at(Moment.BEFORE, scene)
+            scene.hold(seconds)
+            truth.source.extend()  # the ends of what is committed: no open transaction is cut
+            now = truth.source.ends
+            goals = {w: int(first[w] + places[w] * (now[w] - first[w])) for w in partitions}
+            least = starts(source, partitions)
+            goals = {w: max(least[w], min(goal, now[w])) for w, goal in goals.items()}
+            delete_records(source, goals)
+            truth.deleted.update(goals)
+            crashes.at(Moment.AMID, scene)
+            scene.hold(more)
+        crashes.at(Moment.AFTER, scene)
+        named = refusal.__name__.strip("_").replace("_", " ")
+        return f"{named} for {seconds + more:.1f} s, deleted after {seconds:.1f} s; {crashes}"
+
+
+def _answers_lost(scene: Scene, stack: ExitStack) -> None:
+    """Requests arrive, answers do not; then connections end, and the repeats are refused."""
+    gates = scene.stage.target.gates
+    try:
+        for gate in gates:
+            gate.half_open(Direction.TO_CLIENT)
+        scene.hold(scene.random.uniform(0.1, 1.0))
+        stack.enter_context(writes_refused(scene.stage.target, scene.remote_topics()))
+        scene.hold(0.5)
+    finally:
+        for gate in gates:
+            gate.reset()
+            gate.heal()
+
+
+def _refused(scene: Scene, stack: ExitStack) -> None:
+    stack.enter_context(writes_refused(scene.stage.target, scene.remote_topics()))
+
+
+def _out_of_reach(scene: Scene, stack: ExitStack) -> None:
+    for gate in scene.stage.target.gates:
+        stack.callback(gate.heal)
+        gate.cut()
+
+
+#: What is ambiguous is more frequent.
+_REFUSALS = (_answers_lost, _answers_lost, _refused, _out_of_reach)

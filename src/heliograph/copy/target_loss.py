@@ -1,0 +1,72 @@
+"""Where to go back to when the target has lost records that it had acknowledged.
+
+    upstream      … 480 481 482 483 484 485 …        acknowledged up to 485
+    downstream    … 400 401 402 │                    the log ends at 403 now: go back to source offset 483
+
+An unclean leader election or a restored back-up shortens a log. Which source offset stood at its new end is
+in the offset map: what this task has noted, and what the state topic has of earlier tasks.
+"""
+
+from __future__ import annotations
+
+from heliograph.client.fetch.log_tail import LogTail
+from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.mirror_config import FlowConfig
+from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.partition import Partition
+from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.state_records import state_topic
+from heliograph.model import Gap, GapKind, Landmark, OffsetRange
+from heliograph.plan.gaps import Verdict
+
+_SIDE_SECONDS = 1.5
+
+
+class TargetLoss:
+    """Of one link. `looker` is a client that nothing else uses."""
+
+    def __init__(
+        self, flow: FlowConfig, looker: ClusterClient, syncs: Syncs, state: BackgroundWriter
+    ) -> None:
+        self._flow = flow
+        self._looker = looker
+        self._syncs = syncs
+        self._state = state
+
+    def judge(self, copy: Partition, end: int) -> tuple[Verdict, bool]:
+        """The target's log ends at `end`, or did once. Whether the verdict's position is exact: if not,
+        records behind it may be on the target already. Raises ClientError if the map cannot be read."""
+        upstream, exact = self._upstream_at(copy, end)
+        if upstream is None or upstream > copy.acked:
+            known = copy.base.downstream if copy.base is not None else copy.floor
+            lost = max(copy.acked - max(known - end, 0), 0)
+            gap = Gap(GapKind.TARGET_LOST, lost, copy.acked, copy.acked)
+            return Verdict(copy.acked, (gap,)), True
+        gap = Gap(GapKind.TARGET_LOST, upstream, copy.acked, upstream)
+        return Verdict(upstream, (gap,)), exact
+
+    def _upstream_at(self, copy: Partition, end: int) -> tuple[int | None, bool]:
+        if not self._flow.stretches:
+            return None, False
+        self._syncs.flush()
+        self._state.wait_idle(_SIDE_SECONDS)
+        records = LogTail(self._looker, state_topic(self._flow.source)).read_new()
+        loaded = load_stretches((record.key, record.value) for record in records)
+        known = loaded.stretches.get(copy.source)
+        last = known.last if known is not None else None
+        if known is None or last is None:
+            return None, False
+        if self._flow.exactly_once is not None:
+            return known.committed_at(end), end <= last.downstream + last.count + 1
+        if end > last.downstream + last.count and last.downstream >= 0:
+            landing = copy.known_landing
+            if landing is not None and _is_one_run(last, landing):
+                return last.upstream + end - last.downstream, True
+            return last.end, False
+        return known.upstream_at(end), True
+
+
+def _is_one_run(last: OffsetRange, known: Landmark) -> bool:
+    """The last stretch has only gone on since it was written."""
+    return known.downstream - last.downstream == known.upstream - last.upstream

@@ -1,0 +1,160 @@
+"""A user's own policy or filter in Python, named `module:Class`.
+
+It is called with the flow's settings (a mapping that holds `source.cluster.alias`) and has the methods named
+in `_METHODS`. Whatever it raises is an error of that class and ends no thread: SystemExit would end one
+without a word.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from heliograph.errors import ConfigError
+from heliograph.permitted import MODULES, Permitted
+
+_METHODS = {
+    "replication.policy.class": (
+        "format_remote_topic(source_alias, topic)",
+        "topic_source(topic)",
+        "upstream_topic(topic)",
+        "original_topic(topic)",
+        "heartbeats_topic()",
+        "offset_syncs_topic(alias)",
+        "checkpoints_topic(alias)",
+        "is_heartbeats_topic(topic)",
+        "is_checkpoints_topic(topic)",
+        "is_mm2_internal_topic(topic)",
+        "is_internal_topic(topic)",
+    ),
+    "topic.filter.class": ("should_replicate_topic(topic)",),
+    "group.filter.class": ("should_replicate_group(group)",),
+    "config.property.filter.class": (
+        "should_replicate_config_property(name)",
+        "should_replicate_source_default(name)",
+    ),
+}
+_HINTS = {
+    "replication.policy.class": "; derive it from heliograph.policy.naming.DefaultReplicationPolicy "
+    "to write only those that differ",
+}
+
+
+class PythonClass(NamedTuple):
+    module: str
+    name: str
+
+
+def python_class(text: str) -> PythonClass | None:
+    """`module:Class`, both of Python's own identifiers; None for anything else."""
+    module, colon, name = text.partition(":")
+    strict = colon and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
+    return PythonClass(module, name) if strict else None
+
+
+def ported_class(
+    option: str,
+    class_name: str,
+    settings: Mapping[str, str],
+    modules: frozenset[str] | None = None,
+) -> Any:
+    """An object of the class that `option` names. Raises ConfigError.
+
+    `modules` are those that may be imported, with all below them; None for any.
+    """
+    methods, subject = _METHODS[option], f"{option}: {class_name}"
+    named = _named(option, class_name)
+    if modules is not None and not Permitted(modules=modules).allows_module(named.module):
+        raise ConfigError(
+            f"{subject}: Python modules that REST may name must be listed in the worker's {MODULES}"
+        )
+    module = _guarded(
+        lambda: importlib.import_module(named.module),
+        f"{subject}: the module {named.module} cannot be imported",
+        "; is it on PYTHONPATH?",
+    )
+    cls = _guarded(lambda: getattr(module, named.name, None), f"{subject}: cannot be looked up")
+    if not callable(cls):
+        raise ConfigError(f"{subject}: the module {named.module} has no class {named.name}")
+    names = [each.partition("(")[0] for each in methods]
+    missing = [
+        each
+        for each, name in zip(methods, names, strict=True)
+        if not callable(_guarded(lambda name=name: getattr(cls, name, None), subject))  # type: ignore[misc]
+    ]
+    if missing:
+        raise ConfigError(f"{subject} lacks {', '.join(missing)}{_HINTS.get(option, '')}")
+    made = _guarded(lambda: cls(dict(settings)), f"{subject} could not be made from the settings")
+    return _Ported(made, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class PortedFilter:
+    """A user's filter of topics or groups, which says yes or no, but not why."""
+
+    class_name: str
+    ask: Callable[[str], bool]
+
+    def accepts(self, name: str) -> bool:
+        return bool(self.ask(name))
+
+    def why_not(self, name: str) -> str | None:
+        return None if self.ask(name) else f"{self.class_name} does not replicate it"
+
+
+class _Ported:
+    """The user's object; what its methods raise that would end a thread is an error like any other."""
+
+    def __init__(self, made: Any, subject: str) -> None:
+        self._made = made
+        self._subject = subject
+
+    def __eq__(self, other: object) -> bool:
+        """Policies are compared where flows might go round in circles."""
+        return isinstance(other, _Ported) and bool(self._made == other._made)
+
+    def __hash__(self) -> int:
+        return hash(self._made)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what copy and pickle look for before there is anything in here
+            raise AttributeError(name)
+        found = getattr(self._made, name)
+        if not callable(found):
+            return found
+
+        def call(*given: Any, **named: Any) -> Any:
+            try:
+                return found(*given, **named)
+            except (SystemExit, GeneratorExit) as problem:
+                raise _told(problem, f"{self._subject}: {name} failed") from problem
+
+        return call
+
+
+def _named(option: str, class_name: str) -> PythonClass:
+    named = python_class(class_name)
+    if named is not None:
+        return named
+    if ":" in class_name:
+        raise ConfigError(f"{option}: {class_name}: expected a Python class as module:Class")
+    raise ConfigError(
+        f"{option}: {class_name} is not built in, and Java classes cannot run here; write a Python "
+        f"class that takes the settings and has {', '.join(_METHODS[option])}{_HINTS.get(option, '')}, put "
+        "its module on PYTHONPATH and name it as module:Class"
+    )
+
+
+def _guarded(action: Callable[[], Any], sentence: str, remedy: str = "") -> Any:
+    try:
+        return action()
+    except KeyboardInterrupt:
+        raise  # Ctrl-C, while a file of the operator's is read
+    except BaseException as problem:
+        raise _told(problem, sentence, remedy) from problem
+
+
+def _told(problem: BaseException, sentence: str, remedy: str = "") -> ConfigError:
+    return ConfigError(f"{sentence} ({type(problem).__name__}: {problem}){remedy}")

@@ -1,0 +1,284 @@
+"""The driver's end of the line to its tasks: grants leases, hands on receipts, says when an epoch is over.
+
+The protocol is in `channel.py`. A task that is gone without a word is reported to the driver.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from heliograph.client.net.log_throttle import LogThrottle
+from heliograph.errors import EnvironmentProblem
+from heliograph.model import SILENT_SECONDS, Receipt
+from heliograph.plan.grants import Grants, Hello
+from heliograph.security import Secret
+from heliograph.spark.control_channel import HELLO_SECONDS, receipt_of
+from heliograph.spark.signed_lines import (
+    DRIVER,
+    TASK,
+    ForgedLine,
+    SignedLines,
+    is_proof,
+    new_nonce,
+)
+
+log = logging.getLogger(__name__)
+
+#: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a stretch takes 40,
+#: and links tell at most 50,000 at a time.
+_MAX_LINE = 16 << 20
+_MAX_HELLO = 4096
+#: Connections that have not proved to be a task's, at a time; each has a thread. With one more, the one that
+#: has waited longest is hung up on: a task proves itself at once.
+_MAX_STRANGERS = 64
+_WAIT_SECONDS = 0.05
+#: How much later than its leases lapse a task has stopped: it looks with every step.
+_NOTICE_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class _Task:
+    epoch: int
+    asked: float  # when it was last heard to ask; its leases lapse at most SILENT_SECONDS later
+    signs: SignedLines
+
+
+class ChannelServer:
+    """`on_gone` is called with the epoch of a task whose line ended without a word, in one of its threads.
+    With a `port` of 0, any that is free. Raises EnvironmentProblem if it cannot be had."""
+
+    def __init__(
+        self,
+        key: Secret,
+        on_receipts: Callable[[int, list[Receipt]], None],
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        on_gone: Callable[[int], None] = lambda epoch: None,
+    ) -> None:
+        self._key = key
+        self._on_receipts = on_receipts
+        self._on_gone = on_gone
+        try:
+            self._listener = socket.create_server((host, port))
+        except OSError as e:
+            raise EnvironmentProblem(
+                f"the driver cannot listen for its tasks at {host}:{port}: {e}; set driver.channel.host and "
+                "driver.channel.port to an address of this machine and a free port"
+            ) from e
+        self.address: tuple[str, int] = self._listener.getsockname()[:2]
+        self._lock = threading.Lock()  # of everything below, and of what is said to tasks
+        self._grants = Grants()
+        self._strangers: dict[socket.socket, None] = {}  # oldest first
+        self._repeats = LogThrottle()
+        self._tasks: dict[socket.socket, _Task] = {}
+        #: The last epoch that was ended, of all flows ("") and of single ones.
+        self._ended: dict[str, int] = {}
+        self._closed = threading.Event()
+        threading.Thread(target=self._accept, name="channel", daemon=True).start()
+
+    def open_epoch(self, epoch: int) -> None:
+        """From now on the leases of this epoch are granted, each once, and no others."""
+        with self._lock:
+            self._grants.open(epoch)
+
+    def end_epoch(self, epoch: int, flow: str = "") -> None:
+        """Tell every task of this epoch, connected or still to come, to finish, or to finish with a flow."""
+        with self._lock:
+            self._ended[flow] = max(self._ended.get(flow, -1), epoch)
+            for line, task in self._tasks.items():
+                if task.epoch <= epoch:
+                    _tell(line, task.signs, f"end {flow}".strip())
+
+    def withdraw(self, epoch: int, patience: float, stopped: Callable[[], bool]) -> None:
+        """End an epoch whose result will not come: when this returns, no task copies under its leases.
+
+        Tasks that do not end within `patience` are hung up on; one that this does not reach stops when its
+        leases lapse, which is waited for, unless `stopped`.
+        """
+        with self._lock:
+            self._grants.close()
+        self.end_epoch(epoch)
+        if self.await_gone(epoch, patience, stopped):
+            return
+        log.warning("epoch %d: tasks still running after %g s; hanging up on them", epoch, patience)
+        with self._lock:
+            for line, task in self._tasks.items():
+                if task.epoch <= epoch:
+                    _shut_down(line, socket.SHUT_WR)  # it hangs up, too, when it has stopped
+        if not self.await_gone(epoch, SILENT_SECONDS + 2 * _NOTICE_SECONDS, stopped):
+            log.warning("epoch %d: tasks still running; continuing without them", epoch)
+
+    def await_gone(
+        self, epoch: int, timeout: float, stopped: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Whether no task of this epoch, or of one before, is left within the time: the others are done, or
+        their leases have lapsed."""
+        deadline = time.monotonic() + timeout
+        while self._any_task(epoch):
+            if stopped() or self._closed.wait(_WAIT_SECONDS) or time.monotonic() > deadline:
+                return not self._any_task(epoch)
+        return True
+
+    def close(self) -> None:
+        self._closed.set()
+        # A thread that waits on a socket keeps it open after `close`; only `shutdown` wakes it.
+        _shut_down(self._listener)
+        self._listener.close()
+        with self._lock:
+            for line in self._tasks:
+                _shut_down(line)
+
+    def _any_task(self, epoch: int) -> bool:
+        lapsed = time.monotonic() - SILENT_SECONDS - _NOTICE_SECONDS
+        with self._lock:
+            return any(t.epoch <= epoch and t.asked > lapsed for t in self._tasks.values())
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                line, _ = self._listener.accept()
+            except OSError:
+                return  # closed: the service is stopping
+            self._note_stranger(line)
+            threading.Thread(
+                target=self._serve, args=(line,), name="channel-task", daemon=True
+            ).start()
+
+    def _note_stranger(self, line: socket.socket) -> None:
+        with self._lock:
+            self._strangers[line] = None
+            oldest = next(iter(self._strangers))
+            crowded = len(self._strangers) > _MAX_STRANGERS
+            if crowded:
+                del self._strangers[oldest]
+                _shut_down(oldest)  # its thread closes it
+        if crowded:
+            self._refused(f"the oldest of more than {_MAX_STRANGERS} connections without a hello")
+
+    def _serve(self, line: socket.socket) -> None:
+        with line:
+            hello, checks = self._admit(line)
+            if hello is None or checks is None:
+                return
+            done = False
+            try:
+                done = self._attend(line, hello.epoch, checks)
+            except (OSError, ValueError, KeyError, TypeError, RecursionError, ForgedLine) as e:
+                log.info("channel: a task's connection ended: %s", e)
+            finally:
+                with self._lock:
+                    self._tasks.pop(line, None)
+        if not done and not self._closed.is_set():
+            self._on_gone(hello.epoch)
+
+    def _attend(self, line: socket.socket, epoch: int, checks: SignedLines) -> bool:
+        """Until the task hangs up: whether it had said that it is done."""
+        done = False
+        line.settimeout(None)
+        with line.makefile("rb") as messages:
+            while text := messages.readline(_MAX_LINE):
+                message = json.loads(checks.check(text))
+                done = done or "done" in message
+                self._hear(line, epoch, message)
+        return done
+
+    def _admit(self, line: socket.socket) -> tuple[Hello | None, SignedLines | None]:
+        """A task that has its leases, and how its lines are checked. Anybody may connect, but has only so
+        long to say hello."""
+        try:
+            challenge = new_nonce()
+            line.settimeout(HELLO_SECONDS)
+            line.sendall(f"{challenge}\n".encode())
+            said = json.loads(_first_line(line, time.monotonic() + HELLO_SECONDS))
+            hello = Hello(_whole(said["epoch"]), _whole(said["task"]), str(said["attempt"]))
+            nonce = str(said["nonce"])
+            if not is_proof(said["proof"], self._key, "hello", challenge, nonce, *map(str, hello)):
+                raise ValueError("it does not know the key")
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
+            self._refused(f"a connection that is not a task's: {type(e).__name__}: {e}")
+            return None, None
+        finally:
+            with self._lock:
+                self._strangers.pop(line, None)
+        granted = self._grant(line, hello, SignedLines(self._key, DRIVER, challenge, nonce))
+        return (hello, SignedLines(self._key, TASK, challenge, nonce)) if granted else (None, None)
+
+    def _refused(self, what: str) -> None:
+        """Said once in a while, however many there are."""
+        if not self._closed.is_set() and self._repeats.is_news("stranger", ""):
+            log.warning("channel: refused %s (said once in a while)", what[:200])
+
+    def _grant(self, line: socket.socket, hello: Hello, signs: SignedLines) -> bool:
+        """Whether this attempt may copy; it is told so, or why not."""
+        with self._lock:
+            refusal = self._grants.refusal(hello)
+            if refusal is None:
+                self._tasks[line] = _Task(hello.epoch, time.monotonic(), signs)
+                _tell(line, signs, "granted")
+                for flow, ended in self._ended.items():
+                    if hello.epoch <= ended:
+                        _tell(line, signs, f"end {flow}".strip())
+                return True
+            _tell(line, signs, f"refused {refusal}")
+        log.warning(
+            "epoch %d, task %d: attempt %s may not copy: %s",
+            *hello,
+            refusal,
+        )
+        return False
+
+    def _hear(self, line: socket.socket, epoch: int, message: dict[str, Any]) -> None:
+        if "ask" in message:
+            with self._lock:
+                task = self._tasks[line]
+                task.asked = time.monotonic()
+                _tell(line, task.signs, f"alive {_whole(message['ask'])}")
+        elif "message" in message:
+            log.log(message["level"], "%s", message["message"])
+        elif "receipts" in message:
+            self._on_receipts(epoch, [receipt_of(fields) for fields in message["receipts"]])
+
+
+def _whole(number: Any) -> int:
+    """JSON has Infinity, too."""
+    if not isinstance(number, int):
+        raise ValueError(f"{number!r} is not a whole number")
+    return number
+
+
+def _first_line(line: socket.socket, deadline: float) -> bytes:
+    """Whole, and by then: a stranger who sends it byte by byte gets no more time."""
+    text = b""
+    while not text.endswith(b"\n"):
+        left = deadline - time.monotonic()
+        if left <= 0 or len(text) >= _MAX_HELLO:
+            raise ValueError(f"no hello of at most {_MAX_HELLO} bytes within {HELLO_SECONDS:g} s")
+        line.settimeout(left)
+        said = line.recv(_MAX_HELLO - len(text))
+        if not said:
+            raise ValueError("hung up without a hello")
+        text += said
+    return text
+
+
+def _tell(line: socket.socket, signs: SignedLines, words: str) -> None:
+    """Without waiting: words are few and short, and a task that takes in none of them is as good as gone."""
+    try:
+        line.send(signs.sign(words.encode()), socket.MSG_DONTWAIT)
+    except OSError as e:
+        log.info("channel: a task is gone already: %s", e)
+
+
+def _shut_down(line: socket.socket, how: int = socket.SHUT_RDWR) -> None:
+    try:
+        line.shutdown(how)
+    except OSError as e:
+        log.debug("channel: closed already: %s", e)

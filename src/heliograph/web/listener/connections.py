@@ -1,0 +1,109 @@
+"""Who holds a connection to the listeners, and which one goes when there are too many.
+
+A connection without a request costs a client nothing, so it must cost the others nothing either: at a limit,
+the one that has waited longest without a request is closed for the new one. Connections whose request is
+being answered stay; if there are only such, the new one is closed.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+import logging
+from collections.abc import Callable, Iterable
+
+from heliograph.client.net.log_throttle import LogThrottle
+
+_log = logging.getLogger(__name__)
+
+_NETWORK_BITS = 64
+
+
+class Held:
+    """One connection. `drop` closes it; `busy` while a request of it is being answered."""
+
+    __slots__ = ("address", "busy", "drop", "since")
+
+    def __init__(self, address: str, since: int) -> None:
+        self.address = address
+        self.since = since
+        self.busy = False
+        self.drop: Callable[[], object] = lambda: None
+
+
+class Connections:
+    """Of all listeners together. Used by their event loop only."""
+
+    def __init__(self, most: int, most_per_address: int) -> None:
+        self._most = most
+        self._most_per_address = most_per_address
+        self._held: dict[str, set[Held]] = {}
+        self._count = 0
+        self._order = itertools.count()
+        self._repeats = LogThrottle()
+        #: Connections that were closed for want of room.
+        self.closed = 0
+
+    def admit(self, address: str) -> Held | None:
+        """None if there is no room for one more."""
+        of_address = self._held.get(address, set())
+        if len(of_address) >= self._most_per_address and not self._make_room(
+            of_address, f"{address} has {len(of_address)} (rest.max.connections.per.ip)"
+        ):
+            return None
+        if self._count >= self._most and not self._make_room(
+            self._largest(), f"there are {self._count} (rest.max.connections)"
+        ):
+            return None
+        held = Held(address, next(self._order))
+        self._held.setdefault(address, set()).add(held)
+        self._count += 1
+        return held
+
+    def release(self, held: Held) -> None:
+        of_address = self._held.get(held.address)
+        if of_address is None or held not in of_address:
+            return
+        of_address.remove(held)
+        self._count -= 1
+        if not of_address:
+            del self._held[held.address]
+
+    def set_busy(self, held: Held, busy: bool) -> None:
+        held.busy = busy
+        held.since = next(self._order)
+
+    def _largest(self) -> Iterable[Held]:
+        """Of the address with the most connections among those that have one to spare."""
+        idle = [each for each in self._held.values() if any(not held.busy for held in each)]
+        return max(idle, key=len, default=set())
+
+    def _make_room(self, among: Iterable[Held], why: str) -> bool:
+        victim = min(
+            (held for held in among if not held.busy), key=lambda held: held.since, default=None
+        )
+        self.closed += 1
+        fate = "the new one" if victim is None else "the one that waited longest without a request"
+        if self._repeats.is_news("room", fate):
+            _log.warning("too many connections: %s; closing %s", why, fate)
+        if victim is None:
+            return False
+        self.release(victim)
+        victim.drop()
+        return True
+
+
+def address_of(peer: object) -> str:
+    """A client's address as limits count it: of IPv6 the network, which one client may have whole."""
+    host = str(peer[0]) if isinstance(peer, tuple) and peer else ""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    if address.is_loopback:
+        return str(address)
+    return str(ipaddress.ip_network((address, _NETWORK_BITS), strict=False))

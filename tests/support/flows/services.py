@@ -1,0 +1,95 @@
+"""`heliograph run` or `serve` as a process, with a log, a REST API and a Spark configuration of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import javaproperties
+
+from support.java.connect_worker import Rest, free_port
+from support.waiting import PATIENCE_SECONDS
+
+_PLAIN = ("-m", "heliograph")
+_DEBUG = (
+    "-c",
+    "import logging; logging.basicConfig(level=logging.DEBUG); "
+    "from heliograph.cli.main import main; main()",
+)
+
+
+class Service:
+    def __init__(
+        self,
+        folder: Path,
+        command: str,
+        properties: Mapping[str, str],
+        *arguments: str,
+        environment: Mapping[str, str],
+        debug: bool = False,
+    ) -> None:
+        self.rest = Rest(free_port())
+        self.log = folder / f"{command}.log"
+        self.config = folder / f"{command}.properties"
+        given = {"listeners": f"http://127.0.0.1:{self.rest.port}", **properties}
+        self.config.write_text(javaproperties.dumps(given, timestamp=False))
+        self.config.chmod(0o600)
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, *(_DEBUG if debug else _PLAIN), command, self.config, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+            )
+
+    def said(self) -> str:
+        return self.log.read_text(errors="replace")
+
+    def stop(self) -> int:
+        """In order; its exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE_SECONDS)
+
+
+@contextmanager
+def service(
+    folder: Path,
+    command: str,
+    properties: Mapping[str, str],
+    *arguments: str,
+    environment: Mapping[str, str] | None = None,
+    debug: bool = False,
+) -> Iterator[Service]:
+    """`debug`: every logger at DEBUG, from the first line on."""
+    one = Service(
+        folder,
+        command,
+        properties,
+        *arguments,
+        environment=environment or spark_environment(folder),
+        debug=debug,
+    )
+    try:
+        yield one
+    except BaseException as e:
+        e.add_note(one.said()[-4000:])
+        raise
+    finally:
+        one.process.kill()
+        one.process.wait()
+
+
+def spark_environment(
+    folder: Path, settings: Mapping[str, str] = types.MappingProxyType({})
+) -> dict[str, str]:
+    """For a process that starts a Spark by these settings, not the one of these tests."""
+    lines = (f"{name} {value}\n" for name, value in settings.items())
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_")}
+    return {**environment, "SPARK_CONF_DIR": str(folder)}

@@ -1,0 +1,73 @@
+"""Reports of lost and doubled source offsets, as they stand in a mirror's log."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from chaos.reports import Report, Where, parse, ranges, read_reports
+
+_BEGAN = datetime(2026, 11, 17, 23, 59, 50)  # noqa: DTZ001 - as in logs
+_TOPICS = ["c1-plain", "c1-transactions"]
+_PASSED_OVER = (
+    "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: source offsets 10 to 19 are passed over: what the source had "
+    "there was deleted before it was mirrored; going on at offset 20"
+)
+_DOUBT = (
+    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: nobody can tell what of it is on the target "
+    "from source offset 500 on: a reason; going on from there, at least once"
+)
+
+
+def _parse(*lines: str) -> list[Report]:
+    return parse(lines, _BEGAN, _TOPICS)
+
+
+def test_a_range_of_source_offsets_is_a_report_of_its_partition() -> None:
+    (report,) = _parse(_PASSED_OVER)
+
+    assert (report.where, report.first, report.end) == (("c1-plain", 3), 10, 20)
+    assert report.error
+    assert not report.duplicates
+
+
+def test_where_the_copy_goes_on_widens_no_report_and_warns_of_no_duplicates() -> None:
+    (report,) = _parse(
+        "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: the target has lost records of source offsets 10 to 19; "
+        "copying them again from source offset 10 on"
+    )
+
+    assert (report.first, report.end, report.duplicates) == (10, 20, False)
+
+
+def test_a_report_without_an_end_reaches_to_the_sources_end_at_that_moment() -> None:
+    (report,) = reports = _parse(_DOUBT)
+
+    def end_at(where: Where, at: datetime) -> int:
+        assert at == datetime(2026, 11, 18, 0, 0, 2)  # noqa: DTZ001 - past midnight
+        return 900
+
+    assert report.end is None
+    assert ranges(reports, ("c1-transactions", 0), end_at, duplicates=True) == [range(500, 900)]
+    assert ranges(reports, ("c1-transactions", 0), end_at, errors_only=True) == []
+    assert ranges(reports, ("c1-transactions", 1), end_at) == []
+
+
+def test_only_warnings_and_errors_that_name_a_partition_of_the_source_are_reports() -> None:
+    others = [
+        _PASSED_OVER.replace("ERROR", "INFO"),
+        _PASSED_OVER.replace("c1-plain-3", "c11-plain-3"),
+        _PASSED_OVER.replace("c1-plain-3", "c1-de.c1-plain-3"),
+        "12:00:00 ERROR c1-plain-3: no leader",
+        "12:00:00 ERROR c1-plain-3 at source offset 10: the record at source offset 10 is too large",
+        "source offsets 10 to 19 of c1-plain-3",
+    ]
+
+    assert _parse(*others) == []
+
+
+def test_reports_are_those_of_all_processes_of_a_service(tmp_path: Path) -> None:
+    for number in (1, 2):
+        (tmp_path / f"output-{number}-1789000000000000000.log").write_text(f"{_PASSED_OVER}\n")
+
+    assert len(read_reports(tmp_path, _TOPICS)) == 2
