@@ -1,0 +1,99 @@
+"""What may happen in a run beside lost answers, late requests and broken connections, which always do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Feature(StrEnum):
+    KILLS = "kills"
+    MOVES = "moves"  # leaders of both sides
+    DENIED = "denied"  # the target refuses for a while
+    STATE_AWAY = "state-away"
+    SOURCE_TRUNCATES = "source-truncates"
+    SOURCE_RETENTION = "source-retention"
+    COMPACTION = "compaction"  # of the source
+    TARGET_LOSES = "target-loses"
+    TARGET_RETENTION = "target-retention"
+    FOREIGN = "foreign"  # another writer in the remote topic
+    EXPIRY = "expiry"  # of producer ids on an idle partition
+    LIMIT = "limit"  # max.message.bytes is lowered and raised
+    QUARANTINE = "quarantine"  # as LIMIT, with records too large for the lowest limit
+    TRANSACTIONS = "transactions"
+    ISOLATION = "isolation"  # changes at a restart
+
+
+_CERTAIN = frozenset(
+    {
+        Feature.KILLS,
+        Feature.MOVES,
+        Feature.DENIED,
+        Feature.STATE_AWAY,
+        Feature.EXPIRY,
+        Feature.LIMIT,
+        Feature.QUARANTINE,
+    }
+)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    name: str
+    features: frozenset[Feature]
+
+    def has(self, feature: Feature) -> bool:
+        return feature in self.features
+
+    @property
+    def certain(self) -> bool:
+        """Whether the target's log always tells how much of the source it has: no doubt is justified."""
+        return self.features <= _CERTAIN
+
+    @property
+    def loses(self) -> bool:
+        """Whether records that the target loses may be lost for good, which must be said."""
+        return self.has(Feature.TARGET_LOSES) and self.has(Feature.KILLS)
+
+
+def _scenario(name: str, *features: Feature) -> Scenario:
+    return Scenario(name, frozenset(features))
+
+
+_F = Feature
+RESTARTS = _scenario("restarts", _F.KILLS, _F.MOVES)
+REFUSED_AND_OVERTAKEN = _scenario("refused", _F.SOURCE_RETENTION, _F.DENIED, _F.MOVES)
+KILLED_AND_OVERTAKEN = _scenario("overtaken", _F.KILLS, _F.SOURCE_RETENTION)
+KILLED_REFUSED_AND_OVERTAKEN = _scenario(
+    "refused-overtaken", _F.KILLS, _F.SOURCE_RETENTION, _F.DENIED
+)
+QUARANTINE = _scenario("quarantine", _F.KILLS, _F.QUARANTINE, _F.DENIED)
+LIMIT = _scenario("limit", _F.KILLS, _F.LIMIT)
+SOURCE_TRUNCATES = _scenario("source-truncates", _F.KILLS, _F.SOURCE_TRUNCATES)
+TARGET_LOSES = _scenario("target-loses", _F.TARGET_LOSES)
+TARGET_LOSES_AND_KILLS = _scenario("target-loses-killed", _F.TARGET_LOSES, _F.KILLS, _F.STATE_AWAY)
+EXPIRY = _scenario("expiry", _F.KILLS, _F.EXPIRY, _F.MOVES)
+STATE_AWAY = _scenario("state-away", _F.KILLS, _F.STATE_AWAY, _F.QUARANTINE)
+ISOLATION = _scenario("isolation", _F.KILLS, _F.TRANSACTIONS, _F.ISOLATION)
+COMPACTION = _scenario("compaction", _F.KILLS, _F.COMPACTION, _F.FOREIGN)
+TARGET_RETENTION = _scenario("target-retention", _F.KILLS, _F.TARGET_RETENTION, _F.FOREIGN)
+
+SCENARIOS = {
+    each.name: each
+    for each in (
+        RESTARTS,
+        REFUSED_AND_OVERTAKEN,
+        KILLED_AND_OVERTAKEN,
+        KILLED_REFUSED_AND_OVERTAKEN,
+        QUARANTINE,
+        LIMIT,
+        SOURCE_TRUNCATES,
+        TARGET_LOSES,
+        TARGET_LOSES_AND_KILLS,
+        EXPIRY,
+        STATE_AWAY,
+        ISOLATION,
+        COMPACTION,
+        TARGET_RETENTION,
+    )
+}

@@ -1,0 +1,166 @@
+"""A model of a source partition: retention, compaction, truncation, transactions, leader epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import NamedTuple
+
+from heliograph.model import AbortedTransaction
+from simulation.batches import SourceBatch, data_batch, marker
+
+OFFSET_OUT_OF_RANGE = 1
+#: A record's value is a number: epoch * EPOCH + offset. So values ascend in every log, and a record that took
+#: the place of a truncated one has another value.
+EPOCH = 100_000
+_UNKNOWN_EPOCH = -1
+
+
+def offset_of(value: bytes) -> int:
+    return int(value) % EPOCH
+
+
+class Fetched(NamedTuple):
+    error: int
+    records: bytes = b""
+    aborted: tuple[AbortedTransaction, ...] | None = None
+
+
+class SourceLog:
+    """`deleted` are records that retention has removed. Replication is not modelled: what is appended can be
+    read, the high watermark is the end."""
+
+    def __init__(self) -> None:
+        self.start = self.end = self.epoch = 0
+        self.deleted: dict[int, bytes] = {}
+        self._batches: list[SourceBatch] = []
+        self._epochs: list[tuple[int, int]] = [(0, 0)]  # epoch, and where it begins
+        self._aborted: list[tuple[AbortedTransaction, int]] = []  # with the offset of its marker
+        self._open: dict[int, int] = {}  # transactions by producer id: their first offset
+
+    # ── writers ──────────────────────────────────────────────────────────────────────────────
+
+    def append(self, sizes: list[int], producer_id: int = -1) -> None:
+        """One record for each size, padded to it; with a producer id, as a part of its transaction."""
+        records = [
+            (delta, str(self.epoch * EPOCH + self.end + delta).encode().ljust(size))
+            for delta, size in enumerate(sizes)
+        ]
+        self._add(data_batch(self.end, records, len(sizes) - 1, self.epoch, producer_id))
+
+    def end_transaction(self, producer_id: int, *, commit: bool) -> None:
+        if producer_id in self._open:
+            self._add(marker(self.end, self.epoch, producer_id, commit=commit), commit)
+
+    @property
+    def in_transactions(self) -> list[int]:
+        return list(self._open)
+
+    def _add(self, batch: SourceBatch, commit: bool = False) -> None:
+        self._batches.append(batch)
+        self.end = batch.last + 1
+        if batch.control:
+            first = self._open.pop(batch.producer_id)
+            if not commit:
+                aborted = AbortedTransaction(batch.producer_id, first)
+                self._aborted.append((aborted, batch.base))
+        elif batch.producer_id >= 0:
+            self._open.setdefault(batch.producer_id, batch.base)
+
+    # ── what happens to it ───────────────────────────────────────────────────────────────────
+
+    def delete_before(self, offset: int) -> None:
+        """Retention, or DeleteRecords."""
+        if not self.start < offset <= self.end:
+            return
+        self.deleted |= {at: value for at, value in self.records() if at < offset}
+        self.start = offset
+        self._batches = [batch for batch in self._batches if batch.last >= offset]
+        self._epochs = [
+            (epoch, max(start, offset))
+            for (epoch, start), end in zip(self._epochs, self._epoch_stops(), strict=True)
+            if end > offset or epoch == self.epoch
+        ]
+
+    def compact(self, rng: Random, below: int) -> None:
+        """Thins batches out; an emptied batch may stay, the last one does."""
+        kept: list[SourceBatch] = []
+        for batch in self._batches[:-1]:
+            thinned = batch
+            if not batch.control and batch.last < below and rng.random() < 0.5:
+                left = [each for each in batch.records if rng.random() < 0.6]
+                thinned = data_batch(
+                    batch.base, left, batch.last_delta, batch.epoch, batch.producer_id
+                )
+            if thinned.records or thinned.control or rng.random() < 0.5:
+                kept.append(thinned)
+        self._batches[:-1] = kept
+
+    def elect(self, lost_batches: int = 0) -> None:
+        """A new leader, which may lack the newest batches. Not with transactions: none are lost here."""
+        for _ in range(lost_batches):
+            if len(self._batches) > 1 and self._batches[-1].base > self.start:
+                self.end = self._batches.pop().base
+        self.epoch += 1
+        self._epochs = [each for each in self._epochs if each[1] < self.end]
+        self._epochs.append((self.epoch, self.end))
+
+    # ── readers ──────────────────────────────────────────────────────────────────────────────
+
+    def records(self) -> Iterator[tuple[int, bytes]]:
+        """What a reader under read_uncommitted finds, by offset."""
+        for batch in self._batches:
+            yield from self._readable(batch)
+
+    def committed(self) -> dict[int, bytes]:
+        """All records but those of aborted transactions, by offset."""
+        return {
+            at: value
+            for batch in self._batches
+            if not any(
+                each.producer_id == batch.producer_id and each.first_offset <= batch.base < end
+                for each, end in self._aborted
+            )
+            for at, value in self._readable(batch)
+        }
+
+    def _readable(self, batch: SourceBatch) -> Iterator[tuple[int, bytes]]:
+        for delta, value in batch.records:
+            if batch.base + delta >= self.start:
+                yield batch.base + delta, value
+
+    @property
+    def last_stable(self) -> int:
+        return min(self._open.values(), default=self.end)
+
+    def fetch(self, offset: int, max_bytes: int, *, committed: bool) -> Fetched:
+        """At least one batch, whatever its size."""
+        end = self.last_stable if committed else self.end
+        if not self.start <= offset <= self.end:
+            return Fetched(OFFSET_OUT_OF_RANGE)
+        found: list[SourceBatch] = []
+        size = 0
+        for batch in self._batches:
+            if batch.last >= offset and batch.last < end and size <= max_bytes:
+                found.append(batch)
+                size += len(batch.data)
+        aborted = None
+        if committed:
+            stop = found[-1].last if found else offset
+            aborted = tuple(
+                each for each, at in self._aborted if at >= offset and each.first_offset <= stop
+            )
+        return Fetched(0, b"".join(batch.data for batch in found), aborted)
+
+    def epoch_end(self, epoch: int) -> tuple[int, int]:
+        """The epoch that is known, and its end, as OffsetForLeaderEpoch answers
+        (`LeaderEpochFileCache.endOffsetFor`)."""
+        if epoch == self.epoch:
+            return epoch, self.end
+        later = [start for each, start in self._epochs if each > epoch]
+        if not later:
+            return _UNKNOWN_EPOCH, _UNKNOWN_EPOCH
+        return max((each for each, _ in self._epochs if each <= epoch), default=epoch), later[0]
+
+    def _epoch_stops(self) -> list[int]:
+        return [start for _, start in self._epochs[1:]] + [self.end]

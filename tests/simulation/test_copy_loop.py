@@ -1,0 +1,107 @@
+"""Laws of the copy loop, under faults that seeds decide. Each test also shows that its faults happened.
+
+A run checks them all: nothing is lost, doubled or out of order without being said, no partition is stuck, no
+offset is translated to one behind its record (`oracle.py`). To see what happened in a run that failed:
+PYTHONPATH=tests python -m simulation --trace SCENARIO SEED
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from simulation import scenarios
+from simulation.scenarios import Scenario
+from simulation.simulate import simulate
+
+_SEEDS = 18
+
+
+def hold(scenario: Scenario) -> Counter[str]:
+    """Runs some seeds, and returns what happened in them."""
+    happened: Counter[str] = Counter()
+    violated = []
+    for seed in range(_SEEDS):
+        run = simulate(seed, scenario)
+        happened += run.happened
+        if run.violations:
+            violated.append(str(run))
+    assert violated == []
+    return happened
+
+
+def test_nothing_is_lost_or_doubled_by_lost_answers_late_requests_kills_and_leader_moves() -> None:
+    happened = hold(scenarios.RESTARTS)
+    assert happened["kill"]
+    assert happened["late request appended"]
+
+
+def test_what_retention_deletes_while_the_target_refuses_is_said_and_all_else_is_copied() -> None:
+    happened = hold(scenarios.REFUSED_AND_OVERTAKEN)
+    assert happened["deny"]
+    assert happened["OVERTAKEN"]
+
+
+def test_late_requests_that_land_after_a_successors_look_hide_no_record_when_retention_overtakes() -> (
+    None
+):
+    happened = hold(scenarios.KILLED_REFUSED_AND_OVERTAKEN)
+    assert happened["late request appended"]
+    assert happened["OVERTAKEN"]
+
+
+def test_a_log_start_between_the_trail_and_what_was_read_stops_no_partition() -> None:
+    happened = hold(scenarios.KILLED_AND_OVERTAKEN)
+    assert happened["kill"]
+    assert happened["log start within what has landed"]
+
+
+def test_a_quarantined_record_shifts_no_numbers_of_records_whose_fate_is_unknown() -> None:
+    happened = hold(scenarios.QUARANTINE)
+    assert happened["record quarantined"]
+    assert happened["late request appended"]
+
+
+def test_batches_cut_to_a_lowered_limit_are_the_same_records() -> None:
+    assert hold(scenarios.LIMIT)["limit_size"]
+
+
+def test_all_records_of_a_source_truncated_around_a_crash_are_on_the_target() -> None:
+    happened = hold(scenarios.SOURCE_TRUNCATES)
+    assert happened["TRUNCATED"]
+    assert happened["kill"]
+
+
+def test_what_the_target_loses_is_copied_again() -> None:
+    assert hold(scenarios.TARGET_LOSES)["TARGET_LOST"]
+
+
+def test_what_the_target_loses_around_a_kill_is_copied_again_or_said() -> None:
+    happened = hold(scenarios.TARGET_LOSES_AND_KILLS)
+    assert happened["TARGET_LOST"]
+    assert happened["kill"]
+
+
+def test_a_producer_id_that_expires_on_an_idle_partition_changes_nothing() -> None:
+    assert hold(scenarios.EXPIRY)["producers expired"]
+
+
+def test_a_state_topic_that_is_away_while_a_producer_id_is_introduced_doubles_nothing() -> None:
+    happened = hold(scenarios.STATE_AWAY)
+    assert happened["introduction delayed"]
+    assert happened["kill"]
+
+
+def test_a_change_of_isolation_level_at_a_restart_loses_no_committed_record() -> None:
+    happened = hold(scenarios.ISOLATION)
+    assert happened["isolation changed"]
+    assert happened["doubt"]
+
+
+def test_compaction_between_two_looks_loses_no_record_that_is_left() -> None:
+    happened = hold(scenarios.COMPACTION)
+    assert happened["compact_source"]
+    assert happened["write_to_target"]
+
+
+def test_a_target_that_has_deleted_what_it_had_loses_no_record_to_come() -> None:
+    assert hold(scenarios.TARGET_RETENTION)["delete_from_target"]
