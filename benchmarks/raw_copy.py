@@ -26,15 +26,20 @@ _CLIENT_ID = "raw-copy"
 
 
 def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> None:
-    """Runs one Link to the end of its leases; exits with 1 if one of them is not done."""
+    """Runs one copy loop to the end of its leases; exits with 1 if one of them is not done."""
     logging.basicConfig(level=logging.INFO)
     source, target = _clients(mirror, flow)
-    _, looker = _clients(mirror, flow)
+    _, probe_client = _clients(mirror, flow)
     link = CopyLoop(
-        flow, leases, source=source, target=target, looker=looker, stopped=lambda: False
+        flow,
+        leases,
+        source=source,
+        target=target,
+        probe_client=probe_client,
+        stopped=lambda: False,
     )
     link.run()
-    for client in (source, target, looker):
+    for client in (source, target, probe_client):
         client.close()
     failed = [each for each in link.receipts() if each.state is not PartitionState.DONE]
     for receipt in failed:

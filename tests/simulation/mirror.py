@@ -56,15 +56,15 @@ class Mirror:
         """Whether all that the source has is copied, as far as the task knows."""
         copy, source = self.copy, self._world.source
         end = source.end if self.isolation.wire == 0 else source.last_stable
-        unclear = copy.outstanding or copy.recovering or copy.lost_from is not None
+        unclear = copy.outstanding or copy.needs_recovery or copy.remote.lost_from is not None
         return copy.acked == end and not unclear and not self._world.late
 
     def step(self) -> None:
         """A task that fails is started anew by the driver."""
-        if self._link._footing._unnamed:
+        if self._link._recovery.names_pending:
             self._world.happened["introduction delayed"] += 1
         try:
-            self._link._step()
+            self._link.step()
         except ClientError:
             self._world.clock.sleep(_PAUSE_SECONDS)
         except HeliographError as e:
@@ -75,18 +75,21 @@ class Mirror:
 
     def report(self) -> None:
         """As every second: the driver hears of the task, and notes the mark in the state topic."""
+        self._link._receipts.publish()
         self._world.gaps += [gap for each in self._link.receipts() for gap in each.gaps]
         self._world.status_mark = self.copy.source_mark
 
     def rest(self) -> None:
         """What is written now and then is written now."""
-        self._link._mark()
+        self._link._delivery.mark()
         self.state.flush()
         self.report()
 
     def kill(self, pause: float, isolation: IsolationLevel | None = None) -> None:
         """kill -9 for driver and task; the next one may read the source under another isolation level."""
-        self._world.note(f"KILL; it stood at {self.copy.trail}, and starts again after {pause} s")
+        self._world.note(
+            f"KILL; it stood at {self.copy.snapshot}, and starts again after {pause} s"
+        )
         if isolation is not None and isolation is not self.isolation:
             self._world.happened["isolation changed"] += 1
             self.isolation = isolation
@@ -119,11 +122,10 @@ class Mirror:
             [lease],
             source=source,
             target=self._target,
-            looker=self._client("target"),
+            probe_client=self._client("target"),
             stopped=lambda: False,
         )
-        link._producers.refresh(link._reach)
-        link._find_footing(self._world.clock.now)
+        link.begin()
         return link
 
     def _client(self, side: str) -> SimulatedClient:

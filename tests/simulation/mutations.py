@@ -10,8 +10,8 @@ import pytest
 
 from heliograph.client.produce import producer
 from heliograph.copy import log_gaps as gaps
+from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
-from heliograph.copy import producer_recovery, target_loss
 from heliograph.copy.partition import Partition
 from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.plan.gaps import Verdict
@@ -25,11 +25,12 @@ def keep_numbers(patch: pytest.MonkeyPatch) -> None:
     renumber = Partition.renumber
 
     def kept(self: Partition, position: int) -> None:
-        identity, sequence = self.identity, self.sequence
-        if identity is None and self.base is not None:
-            identity, sequence = self.base.identity, self.base.sequence
+        numbers = self.numbers
+        identity, sequence = numbers.identity, numbers.sequence
+        if identity is None and numbers.base is not None:
+            identity, sequence = numbers.base.identity, numbers.base.sequence
         renumber(self, position)
-        self.identity, self.sequence = identity, sequence
+        numbers.identity, numbers.sequence = identity, sequence
 
     patch.setattr(Partition, "renumber", kept)
 
@@ -47,8 +48,9 @@ def count_across_isolation_levels(patch: pytest.MonkeyPatch) -> None:
 
     def same(self: Partition) -> None:
         post_init(self)
-        if self.base is not None:
-            self.base = self.base._replace(isolation=self.isolation)
+        base = self.numbers.base
+        if base is not None:
+            self.numbers.base = base._replace(isolation=self.isolation)
 
     patch.setattr(Partition, "__post_init__", same)
 
@@ -62,7 +64,7 @@ def count_one_more(patch: pytest.MonkeyPatch) -> None:
             return found._replace(records=found.records + 1)
         return found
 
-    patch.setattr(producer_recovery, "landed_since", more)
+    patch.setattr(partition, "landed_since", more)
 
 
 def send_at_once_after_a_pause(patch: pytest.MonkeyPatch) -> None:

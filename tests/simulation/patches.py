@@ -16,6 +16,7 @@ from heliograph.client.fetch import fetcher
 from heliograph.client.net import backoff
 from heliograph.client.produce import producer
 from heliograph.copy import (
+    at_least_once,
     cluster_retry,
     log_gaps,
     loop,
@@ -32,8 +33,8 @@ from heliograph.runtime import log_gaps as service_gaps
 from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World
 
-_CLOCKED = (admin, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs, partition, producer,
-            producer_recovery, producers, quarantine, service_gaps, subscription)  # fmt: skip
+_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs,
+            producer, producer_recovery, producers, quarantine, service_gaps, subscription)  # fmt: skip
 _WAITING = (fetcher, loop, producers)
 _LONGEST_WAIT = 0.1
 
@@ -54,8 +55,8 @@ def in_place(world: World) -> Iterator[None]:
         patch.setattr(target_loss, "LogTail", partial(SimulatedLogTail, world))
         patch.setattr(
             producer_recovery.ProducerRecovery,
-            "doubt",
-            _heard(world, producer_recovery.ProducerRecovery.doubt),
+            "fall_back_to_at_least_once",
+            _heard(world, producer_recovery.ProducerRecovery.fall_back_to_at_least_once),
         )
         patch.setattr(logger, "propagate", False)
         logger.addHandler(listener)

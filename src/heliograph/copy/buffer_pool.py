@@ -1,12 +1,13 @@
-"""How much a link may fetch, and whether it may fetch more: the bound on its memory (docs/limits.md)."""
+"""How much a copy loop may fetch, and whether it may fetch more: the bound on its memory (docs/limits.md)."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import Limits
 from heliograph.copy.partition import Partition
-from heliograph.copy.quarantine import Quarantine
 from heliograph.wire.fetch import FetchLimits
 
 
@@ -25,29 +26,21 @@ class BufferPool:
     of take all of it at most."""
 
     def __init__(
-        self, buffer_memory: int, fetcher: Fetcher, producer: Producer, quarantine: Quarantine
+        self,
+        buffer_memory: int,
+        copies: Collection[Partition],
+        fetcher: Fetcher,
+        producer: Producer,
     ) -> None:
         self._bytes = buffer_memory
+        self._copies = copies
         self._fetcher = fetcher
         self._producer = producer
-        self._quarantine = quarantine
-        self._stalled: set[Partition] = set()
 
-    def stalls(self, copy: Partition) -> None:
-        """The target cannot be written to just now."""
-        self._stalled.add(copy)
-
-    def moves(self, copy: Partition) -> None:
-        self._stalled.discard(copy)
-
-    def is_stalled(self, copy: Partition) -> bool:
-        return copy in self._stalled
-
-    def find(self) -> bool:
+    def has_room(self) -> bool:
         """Whether there is any, or could be made."""
         if 2 * self._producer.buffered_bytes >= self._bytes:
-            for copy in self._stalled:
-                self._let_go(copy)
+            self._release_stalled()
         buffered = self._producer.buffered_bytes
         if self._fetcher.held.bytes >= self._bytes or buffered >= self._bytes:
             return False
@@ -55,12 +48,10 @@ class BufferPool:
             2 * buffered < self._bytes or 2 * (buffered - self._producer.stuck_bytes) < self._bytes
         )
 
-    def _let_go(self, copy: Partition) -> None:
-        """What was not sent yet is read again when the partition can be written to."""
-        dropped, retry_at = self._producer.release(copy.target)
-        if dropped and retry_at is not None:
-            copy.outstanding -= len(dropped)
-            copy.position = dropped[0].first_offset
-            self._quarantine.forget(copy)  # it comes behind what was dropped
-            if not copy.outstanding:
-                copy.retry_at = retry_at
+    def _release_stalled(self) -> None:
+        """What was not sent yet is read again when its partition can be written to."""
+        for copy in self._copies:
+            if copy.stalled:
+                dropped, retry_at = self._producer.release(copy.target)
+                if dropped and retry_at is not None:
+                    copy.released(dropped, retry_at)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from heliograph.client.fetch.log_range import records_in
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.copy.partition import Partition
+from heliograph.copy.remote_log import Foreign
 from heliograph.errors import ClientError
 
 log = logging.getLogger(__name__)
@@ -38,7 +39,7 @@ def note_foreign_records(flow: str, copy: Partition, others: int, before: int) -
             before,
             copy.source,
         )
-    copy.foreign += others
+    copy.find_foreign(others)
 
 
 @dataclass(slots=True)
@@ -52,18 +53,20 @@ class _Suspicion:
 class ForeignWriterDetector:
     """Of one link; its thread's. `found(copy, records, end)`: so many of others stand before `end`."""
 
-    def __init__(self, looker: ClusterClient, found: Callable[[Partition, int, int], None]) -> None:
-        self._looker = looker
+    def __init__(
+        self, probe_client: ClusterClient, found: Callable[[Partition, int, int], None]
+    ) -> None:
+        self._probe_client = probe_client
         self._found = found
         self._suspicions: list[_Suspicion] = []
         self._next = 0.0
 
-    def suspect(self, copy: Partition, gap: range) -> None:
-        others = len(gap) - copy.markers
+    def suspect(self, copy: Partition, foreign: Foreign) -> None:
+        others = len(foreign.gap) - foreign.markers
         if others > _MARKERS:
-            self._found(copy, others, gap.stop)
+            self._found(copy, others, foreign.gap.stop)
         else:
-            self._suspicions.append(_Suspicion(copy, gap, others))
+            self._suspicions.append(_Suspicion(copy, foreign.gap, others))
 
     def due(self, now: float) -> bool:
         return bool(self._suspicions) and now >= self._next
@@ -73,7 +76,9 @@ class ForeignWriterDetector:
         # One gap of a partition at a time.
         looked = {each.copy.target: each for each in reversed(self._suspicions)}
         try:
-            records = records_in(self._looker, {key: each.gap for key, each in looked.items()})
+            records = records_in(
+                self._probe_client, {key: each.gap for key, each in looked.items()}
+            )
         except ClientError as e:
             log.debug("%s; looking again", e)
             records = {}

@@ -1,7 +1,7 @@
-"""Watches that the logs of a link's partitions are still the ones that it has read so far.
+"""Checks that the logs of a copy loop's partitions are still the ones that it has read so far.
 
     OFFSET_OUT_OF_RANGE ──┐
-    a new leader ─────────┴──► suspected: nothing is fetched ──► judged ──► goes on, elsewhere, or fails
+    a new leader ─────────┴──► CHECKING: nothing is fetched ──► judged ──► goes on, elsewhere, or is halted
     a topic's id is another, or the topic is gone ──► the driver has to look
 
 What a task can find out for itself, offsets in a log, it decides by itself; topics are the driver's.
@@ -13,13 +13,13 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 
-from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
-from heliograph.model import Gap, GapKind, PartitionState, TopicPartition
+from heliograph.copy.subscription import SubscriptionState
+from heliograph.model import Gap, GapKind, TopicPartition
 from heliograph.plan.gaps import (
     Found,
     Known,
@@ -37,25 +37,24 @@ log = logging.getLogger(__name__)
 
 
 class GapWatch:
-    """Of one link. `go_on(copy, position)` lets a partition be fetched again, elsewhere with a position."""
+    """Of one copy loop. `fall_back(copy, reason, position)` is `ProducerRecovery`'s."""
 
     def __init__(
         self,
         flow: FlowConfig,
         copies: Mapping[TopicPartition, Partition],
-        fetcher: Fetcher,
+        subscription: SubscriptionState,
         *,
         source: ClusterClient,
         target: ClusterClient,
-        go_on: Callable[[Partition, int | None], None],
+        fall_back: Callable[[Partition, str, int], None],
     ) -> None:
         self._flow = flow
         self._copies = copies
-        self._fetcher = fetcher
+        self._subscription = subscription
         self._source = source
         self._target = target
-        self._go_on = go_on
-        self._suspects: dict[TopicPartition, Partition] = {}
+        self._fall_back = fall_back
         self._backoff = Backoff(first=0.1, most=5.0)
         self._next_look = 0.0
         # Clients outlive a lease: what they knew before it may be older than the lease.
@@ -75,22 +74,16 @@ class GapWatch:
                 self.suspect(copy)
 
     def suspect(self, copy: Partition, error: str | None = None) -> None:
-        """Not before it is known what of it is on the target: `begin` comes after that."""
-        if copy.recovering:
-            return
-        self._suspects[copy.source] = copy
-        copy.suspected = True
-        if error is not None and copy.state is not PartitionState.FAILED:
-            copy.state, copy.error = PartitionState.RETRYING, error
-        self._fetcher.positions.pop(copy.source, None)
+        copy.doubt_source(error)
+        self._subscription.obey(copy)
 
     @property
     def due(self) -> bool:
-        """Whether something is to be judged now. What is under way comes first: a position can only be left
-        when all before it is settled."""
-        if not self._suspects or time.monotonic() < self._next_look:
+        """Whether something is to be judged now."""
+        waiting = self._subscription.awaiting_check
+        if not waiting or time.monotonic() < self._next_look:
             return False
-        return any(map(_ready, self._suspects.values()))
+        return any(copy.may_check() for copy in waiting)
 
     # ── topics ───────────────────────────────────────────────────────────────────────────────
 
@@ -118,32 +111,29 @@ class GapWatch:
             if differs(known, cluster.metadata.topic_id(topic)):
                 self._hand_over(copy, f"{cluster.config.alias}: {topic} was created again")
                 return
-        copy.recheck = gone
+        copy.miss_topic(gone)
 
     def _hand_over(self, copy: Partition, error: str) -> None:
         """Not to be touched again under this lease."""
-        self._suspects.pop(copy.source, None)
-        copy.suspected = copy.recheck = copy.halted = True
-        copy.retry_at = None
-        copy.state, copy.error = PartitionState.FAILED, error
-        self._fetcher.positions.pop(copy.source, None)
+        copy.replaced(error)
+        self._subscription.obey(copy)
 
     # ── logs ─────────────────────────────────────────────────────────────────────────────────
 
     def judge(self) -> None:
         """Raises ClientError if the source is out of reach."""
-        ready = [copy for copy in self._suspects.values() if _ready(copy)]
+        ready = [copy for copy in self._subscription.awaiting_check if copy.may_check()]
         found, missing = look_at_logs(
             self._source, {copy.source: copy.source_mark for copy in ready}
         )
         self.compare_topics()
         for copy in ready:
-            if copy.source not in self._suspects:
+            if copy.halted:
                 continue  # handed over
             if copy.source in found:
                 self._judge(copy, Found.of(found[copy.source]))
-            elif copy.state is not PartitionState.FAILED:
-                copy.state, copy.error = PartitionState.RETRYING, missing[copy.source]
+            else:
+                copy.trouble(missing[copy.source])
         if missing:
             self._next_look = time.monotonic() + self._backoff.next()
         else:
@@ -151,33 +141,29 @@ class GapWatch:
 
     def lost(self, copy: Partition, verdict: Verdict) -> None:
         """The target has lost records: go back to where the verdict says, or wait for a user's word."""
-        copy.suspected = True
-        if not self._fails(copy, verdict):
-            self._go_on(copy, verdict.position)
+        self._conclude(copy, verdict, verdict.position)
 
     def _judge(self, copy: Partition, found: Found) -> None:
         known = _known(copy, found)
         verdict = judge(known, found, self._flow.auto_offset_reset)
         departs = departure(known, found)
         if departs is not None and not verdict.gaps:
-            # What was read from there on is not in the log any more: no record there may get its numbers.
-            copy.barrier = departs
-            if copy.skip > departs - copy.position:
-                end = copy.position + copy.skip
-                gap = Gap(GapKind.TRUNCATED, departs, end, departs)
+            copy.number_anew_from(departs)
+            skip = copy.numbers.skip
+            if skip > departs - copy.position:
+                gap = Gap(GapKind.TRUNCATED, departs, copy.position + skip, departs)
                 verdict = verdict._replace(gaps=(gap,))
         if verdict.gaps:
             log.info("%s: judged by %s and %s", copy.source, known, found)
-        copy.source_mark = mark_after(known, found, verdict)
-        if not self._fails(copy, verdict):
-            self._go_on(copy, verdict.position if verdict.position != copy.position else None)
+        copy.set_mark(mark_after(known, found, verdict))
+        moved = verdict.position != copy.position
+        self._conclude(copy, verdict, verdict.position if moved else None)
 
-    def _fails(self, copy: Partition, verdict: Verdict) -> bool:
-        """Tell of its gaps, and whether they stop the partition."""
-        self._suspects.pop(copy.source, None)
+    def _conclude(self, copy: Partition, verdict: Verdict, position: int | None) -> None:
+        """Report its gaps, and go on, at `position` if there is one, unless they stop the partition."""
         policy = self._flow.gap_policies
         failed = fails(verdict, policy)
-        sentences = []
+        sentence = ""
         for gap in verdict.gaps:
             stamped = gap._replace(
                 at_ms=int(time.time() * 1000), resumed=-1 if failed else gap.resumed
@@ -186,30 +172,23 @@ class GapWatch:
                 f"{self._flow.name}: {copy.source}: {describe(gap)}; {outcome(stamped, policy)}"
             )
             log.error("%s", sentence)
-            sentences.append(sentence)
-            copy.gaps.append(stamped)
-        copy.halted = failed
+            copy.report_gap(stamped)
         if failed:
-            copy.retry_at = None
-            copy.state, copy.error = PartitionState.FAILED, sentences[-1]
-            return True
-        copy.suspected = False
-        if copy.state is not PartitionState.FAILED:
-            copy.state, copy.error = PartitionState.RUNNING, None
-        return False
-
-
-def _ready(copy: Partition) -> bool:
-    """Whether all that was sent of it is settled."""
-    return not copy.outstanding and not copy.recovering
+            copy.halt(sentence)
+        else:
+            if position is not None and copy.numbers.skip and position > copy.position:
+                self._fall_back(copy, "the source has deleted records that followed", position)
+            copy.confirm_source(position)
+        self._subscription.obey(copy)
 
 
 def _known(copy: Partition, found: Found) -> Known:
     """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
     if the source has deleted the first of them, the others are still to be found behind."""
-    if copy.skip and found.start is not None and copy.position < found.start:
-        if found.start < copy.position + copy.skip:
+    skip = copy.numbers.skip
+    if skip and found.start is not None and copy.position < found.start:
+        if found.start < copy.position + skip:
             copy.skip_deleted(found.start)
         else:
-            return Known(position=copy.position + copy.skip, mark=copy.source_mark)
+            return Known(position=copy.position + skip, mark=copy.source_mark)
     return Known(position=copy.position, mark=copy.source_mark)

@@ -38,7 +38,7 @@ class OffsetStore:
     def mark(self, copies: Collection[Partition]) -> None:
         for copy in copies:
             if copy.to_store:
-                self._marked[copy] = copy.mark()
+                self._marked[copy] = copy.mark_to_store()
 
     @property
     def marked(self) -> bool:
@@ -54,7 +54,7 @@ class OffsetStore:
             log.warning("flow %s: %s; offsets not stored", self._flow.name, e)
             return
         for copy, position in self._marked.items():
-            copy.stored = position
+            copy.store(position)
         self._marked = {}
 
     def append(
@@ -88,4 +88,4 @@ class OffsetStore:
     def acknowledged(self, batch: ProducerBatch) -> None:
         """The offsets topic has these for sure, and none that were stored before them."""
         for copy, position in self._sent.pop(batch, ()):
-            copy.confirm(position)
+            copy.confirm_stored(position)

@@ -3,33 +3,31 @@
     acknowledged ──► landing ──► collect ──► sync policy ──► offset-syncs topic
                                     │
                                     ├──────► unreported ──► receipts, every second
-                                    └──────► chunks ──────► state topic, with every flush
+                                    └──────► segments ────► state topic, with every flush
 
-With each batch only `landed` runs; everything else looks at a partition as a whole, now and then.
+With each batch only the partition's own `landing` is noted; everything else looks at a partition as a whole,
+now and then.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Collection
 
-from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.background_writer import BackgroundWriter
 from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
-from heliograph.mm2.offset_map_builder import OffsetMapBuilder
 from heliograph.mm2.offset_map_segments import OffsetMapSegments
 from heliograph.mm2.offset_sync import Headers, origin_headers
 from heliograph.mm2.sync_policy import BURST, OffsetSyncPolicy
-from heliograph.model import ClusterConfig, Receipt, SyncsLocation, TopicPartition
+from heliograph.model import ClusterConfig, SyncsLocation, TopicPartition
 
 log = logging.getLogger(__name__)
 
-#: In all receipts of a link together, each second. What is left over goes with the next ones.
-_STRETCHES_PER_REPORT = 50_000
+#: In all receipts of a copy loop together, each second. What is left over goes with the next ones.
+_RANGES_PER_REPORT = 50_000
 _COLLECT_SECONDS = 0.1
 #: Collecting is followed by a rest of so many times its own length.
 _REST = 30
@@ -48,11 +46,9 @@ class Syncs:
         state: BackgroundWriter,
         lapsed: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.lost = 0  # records whose place on the target is not known
         self.moved = True  # whether any copy may have moved since syncs were last collected
         self._flow = flow
         self._copies = copies
-        self._lock = threading.Lock()  # receipts are made in another thread
         self._next_collect = 0.0
         self._policy: OffsetSyncPolicy | None = None
         self._headers: dict[TopicPartition, Headers] = {}
@@ -81,34 +77,11 @@ class Syncs:
             self._exact = True
         if self._syncs is not None or self._exact:
             for copy in copies:
-                copy.landing = OffsetMapBuilder(copy.lease.start)
+                copy.map_offsets()
 
     def start(self) -> None:
         if self._syncs is not None:
             self._syncs.start()
-
-    def landed(self, copy: Partition, batch: ProducerBatch, base_offset: int) -> None:
-        """A batch that was repacked, or whose place the broker does not remember any more."""
-        landing = copy.landing
-        if landing is None:
-            return
-        for upstream, count in batch.runs or ((batch.first_offset, batch.record_count),):
-            if base_offset < 0:
-                landing.lose(upstream, count)
-                self.lost += count
-            else:
-                landing.land(upstream, base_offset, count)
-                base_offset += count
-        if base_offset < 0:
-            log.warning(
-                "%s: %s: the target has source offsets %d to %d, but does not say where; offsets among "
-                "them are translated by syncs (%d records so far)",
-                self._flow.name,
-                copy.source,
-                batch.first_offset,
-                batch.next_offset - 1,
-                self.lost,
-            )
 
     def tick(self, now: float) -> None:
         """Send syncs that are due."""
@@ -148,24 +121,19 @@ class Syncs:
         if self._syncs is not None:
             self._syncs.close(patience)
 
-    def receipts(self) -> list[Receipt]:
-        """Of all copies, each with the stretches that the receipt before did not have."""
-        budget = max(_STRETCHES_PER_REPORT // max(len(self._copies), 1), 1)
-        with self._lock:
-            told = {
-                copy: stretches.take(budget)
-                for copy, stretches in self._unreported.items()
-                if len(stretches)
-            }
-        return [copy.receipt(told.get(copy, ())) for copy in self._copies]
+    def take_unreported(self) -> dict[Partition, tuple[OffsetRange, ...]]:
+        """Where records have landed since the last call; of thousands of partitions, a part at a time."""
+        budget = max(_RANGES_PER_REPORT // max(len(self._copies), 1), 1)
+        return {
+            copy: ranges.take(budget) for copy, ranges in self._unreported.items() if len(ranges)
+        }
 
     def _collect(self) -> None:
-        with self._lock:
-            for copy in self._copies:
-                landing = copy.landing
-                if landing is not None and landing.has_fresh(copy.acked):
-                    for stretch in landing.fresh(copy.acked):
-                        self._note(copy, stretch)
+        for copy in self._copies:
+            landing = copy.remote.landing
+            if landing is not None and landing.has_fresh(copy.acked):
+                for found in landing.fresh(copy.acked):
+                    self._note(copy, found)
         self._fire()
 
     def _note(self, copy: Partition, stretch: OffsetRange) -> None:

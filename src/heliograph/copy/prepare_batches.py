@@ -25,33 +25,36 @@ _OVERSIZE_RUN = 20
 _Runs = tuple[tuple[int, int], ...]
 
 
-class Forward(NamedTuple):
-    """What to produce, in order; before it, what is `there` already. With a failure, `position` is where it
-    was: the rest was not looked at. `doubtful`: what is there cannot be counted off. `oversize` records come
-    right behind the batches, with nothing between them that the target takes. `renumbered`: compaction has
-    been at records that were sent before, so that none of this may be sent under the numbers of then."""
+class Prepared(NamedTuple):
+    """A fetch as it is to be sent: `batches`, in order; before them, what is `there` already. With a failure,
+    `position` is where it was: the rest was not looked at. `uncertain`: what is there cannot be counted off.
+    `oversize` records come right behind the batches, with nothing between them that the target takes.
+    `renumbered`: compaction has been at records that were sent before, so that none of this may be sent under
+    the numbers of then. `holes`: it has been at records to be skipped. `mark`: of the newest record read."""
 
     batches: list[ProducerBatch]
     position: int
     failure: HeliographError | None = None
     there: Sequence[ProducerBatch] = ()
-    doubtful: bool = False
+    uncertain: bool = False
     oversize: Sequence[Oversize] = ()
     renumbered: bool = False
+    holes: bool = False
+    mark: LeaderEpochMark | None = None
 
 
-def forward(
+def prepare(
     copy: Partition,
     answer: FetchedPartition,
     *,
     append_time: bool,
     subject: str,
     quarantine: bool = False,
-) -> Forward:
+) -> Prepared:
     """With `quarantine`, records that are too large for the target are left out instead of a failure."""
     cutter = _Cutter(copy, append_time, subject, quarantine)
     there: list[ProducerBatch] = []
-    doubtful = False
+    uncertain = holes = False
     try:
         selection = select(
             answer.records,
@@ -61,54 +64,73 @@ def forward(
             append_time=append_time,
         )
     except CorruptRecords as e:
-        return Forward([], copy.position, CorruptRecords(f"{subject}: {e}; it is not passed on"))
-    if copy.skip:
+        return Prepared([], copy.position, CorruptRecords(f"{subject}: {e}; it is not passed on"))
+    if copy.numbers.skip:
         try:
             there, rest = cutter.count_off(selection)
-            doubtful = _doubtful(copy, selection, there)
+            holes = _has_holes(copy, selection, there)
+            uncertain = _uncertain(copy, selection, there, holes)
         except CorruptRecords as e:
-            return Forward([], copy.position, e)
+            return Prepared([], copy.position, e)
         selection = selection._replace(batches=rest)
     if _renumbered(copy, selection.batches):
         position = selection.batches[0].first_offset if there else copy.position
-        return Forward([], position, there=there, doubtful=doubtful, renumbered=True)
-    failure, position = None, copy.position
+        return Prepared(
+            [], position, there=there, uncertain=uncertain, renumbered=True, holes=holes
+        )
+    failure, position, mark = None, copy.position, None
     try:
         position = cutter.take_all(selection)
-        _note_epoch(copy, selection)
+        mark = _mark(copy, selection)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
-    return Forward(cutter.batches, position, failure, there, doubtful, cutter.oversize)
+    return Prepared(
+        cutter.batches,
+        position,
+        failure,
+        there,
+        uncertain,
+        cutter.oversize,
+        holes=holes,
+        mark=mark,
+    )
 
 
-def _note_epoch(copy: Partition, selection: Selection) -> None:
+def _mark(copy: Partition, selection: Selection) -> LeaderEpochMark | None:
     """While records are counted off, a predecessor has read further."""
     before = copy.source_mark
-    further = before is not None and copy.skip and before.offset > selection.position
+    further = before is not None and copy.numbers.skip and before.offset > selection.position
     if not selection.epochs or further:
-        return
-    if before is None:
-        before = LeaderEpochMark(-1, -1)
-    copy.source_mark = before.advance(selection.position, selection.epochs)
+        return None
+    return (before or LeaderEpochMark(-1, -1)).advance(selection.position, selection.epochs)
 
 
 def _renumbered(copy: Partition, batches: Iterable[Selected]) -> bool:
     """Whether compaction has been at records that may have been numbered before."""
-    return any(each.holes and each.first_offset < copy.numbered_to for each in batches)
+    return any(each.holes and each.first_offset < copy.numbers.given_to for each in batches)
 
 
-def _doubtful(copy: Partition, selection: Selection, there: Sequence[ProducerBatch]) -> bool:
+def _has_holes(copy: Partition, selection: Selection, there: Sequence[ProducerBatch]) -> bool:
+    """Whether compaction has been at records to be skipped, in this fetch or one before."""
+    end = there[-1].next_offset if there else selection.position
+    within = any(each.holes and each.first_offset < end for each in selection.batches)
+    return copy.numbers.holes or within or (selection.holes and not _is_all(copy, there))
+
+
+def _is_all(copy: Partition, there: Sequence[ProducerBatch]) -> bool:
+    return sum(batch.record_count for batch in there) == copy.numbers.skip
+
+
+def _uncertain(
+    copy: Partition, selection: Selection, there: Sequence[ProducerBatch], holes: bool
+) -> bool:
     """The last record counted off must be the very one that stands last on the target: records may be gone
     since they were copied, or be others, and counting them would leave out others that were not copied. And
     what is there cannot be more than the source has."""
-    end = there[-1].next_offset if there else selection.position
-    whole = sum(batch.record_count for batch in there) == copy.skip
-    copy.holes |= any(each.holes and each.first_offset < end for each in selection.batches)
-    if not whole:
-        copy.holes |= selection.holes
+    if not _is_all(copy, there):
         return selection.position >= copy.source_end >= 0
-    same = _same_record(there[-1], memoryview(copy.landed_last))
-    return copy.holes if same is None else not same
+    same = _same_record(there[-1], memoryview(copy.numbers.landed_last))
+    return holes if same is None else not same
 
 
 def _same_record(upstream: ProducerBatch, downstream: memoryview) -> bool | None:
@@ -194,7 +216,7 @@ class _Cutter:
         """Batches with the first `skip` records, which the target has, and what to take of the rest. None of
         them is too large: the target has taken them."""
         there: list[ProducerBatch] = []
-        left, batches = self._copy.skip, list(selection.batches)
+        left, batches = self._copy.numbers.skip, list(selection.batches)
         while left and batches:
             selected = batches.pop(0)
             pieces = [_whole(selected)]

@@ -1,4 +1,4 @@
-"""Trails of a link's partitions, on their way to the state topic: what a successor resumes by."""
+"""Producer snapshots on their way to the state topic: what a successor resumes by."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heliograph.copy.partition import Partition
 from heliograph.mm2.state_records import ProducerSnapshotRecord
 from heliograph.model import ProducerSnapshot
 
-#: A successor reads upstream from the trail on: a second's worth of records, once.
+#: A successor reads the source from the snapshot on: a second's worth of records, once.
 _EVERY_SECONDS = 1.0
 #: Writing takes this part of the time at most, however many partitions there are.
 _REST = 20
@@ -18,11 +18,11 @@ _REST = 20
 
 class ProducerSnapshots:
     """Of partitions that have moved, about once a second; before an offset is stored; and before the first
-    record of a producer goes out: every producer whose records are on the target has a trail.
+    record of a producer goes out: every producer whose records are on the target has a snapshot.
     `explain` writes the offset map of what they name, which comes first."""
 
     def __init__(self, writer: BackgroundWriter, explain: Callable[[], None]) -> None:
-        self.moved = False  # whether any copy may have moved since trails were last written
+        self.moved = False  # whether any copy may have moved since snapshots were last written
         self._writer = writer
         self._explain = explain
         self._told: dict[Partition, ProducerSnapshot] = {}
@@ -36,16 +36,16 @@ class ProducerSnapshots:
             self._next = now + max(took * _REST, _EVERY_SECONDS)
 
     def write(self, copies: Iterable[Partition]) -> None:
-        news = {copy: trail for copy in copies if (trail := self._news(copy)) is not None}
+        news = {copy: found for copy in copies if (found := self._news(copy)) is not None}
         if not news:
             return
         self._explain()
         self._told |= news
         records = [
             ProducerSnapshotRecord(
-                topic_partition=copy.source, remote_topic=copy.target.topic, trail=trail
+                topic_partition=copy.source, remote_topic=copy.target.topic, trail=snapshot
             )
-            for copy, trail in news.items()
+            for copy, snapshot in news.items()
         ]
         self._writer.offer((record.key(), record.value()) for record in records)
 
@@ -64,5 +64,5 @@ class ProducerSnapshots:
         return self._writer.problem or f"{self._writer.topic} takes its time"
 
     def _news(self, copy: Partition) -> ProducerSnapshot | None:
-        trail = copy.trail
-        return trail if trail is not None and self._told.get(copy) != trail else None
+        snapshot = copy.snapshot
+        return snapshot if snapshot is not None and self._told.get(copy) != snapshot else None

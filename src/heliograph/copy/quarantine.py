@@ -11,14 +11,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
-from heliograph.mm2.quarantine import Oversize, Quarantined
+from heliograph.mm2.quarantine import Quarantined
 from heliograph.model import TopicPartition
 from heliograph.records.decode import Record
 from heliograph.records.encode import encode
@@ -26,33 +24,18 @@ from heliograph.records.encode import encode
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    records: Sequence[Oversize]
-    position: int  # where the partition goes on
-
-
 class Quarantine:
-    """Of one link. `holds` a partition from the moment its records are too large until they are away."""
+    """Of one copy loop. A partition is held from the moment its records are too large until they are away."""
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow = flow
         self.enabled = flow.quarantine is not None
         self.topics = frozenset({flow.quarantine.name} if flow.quarantine is not None else ())
-        self._held: dict[Partition, _Held] = {}
         self._under_way: deque[Partition] = deque()
 
-    def holds(self, copy: Partition) -> bool:
-        return copy in self._held
-
-    def hold(self, copy: Partition, records: Sequence[Oversize], position: int) -> None:
-        self._held[copy] = _Held(records, position)
-
-    def proceed(self, copy: Partition, producer: Producer) -> None:
-        """Write the coordinates of what is held, if it is their turn."""
-        held = self._held.get(copy)
-        if held is None or copy.outstanding or copy in self._under_way:
-            return
+    def write(self, copy: Partition, producer: Producer) -> None:
+        """Write the coordinates of what is held."""
+        assert copy.held is not None
         now_ms = int(time.time() * 1000)
         entries = [
             Quarantined(
@@ -61,10 +44,11 @@ class Quarantine:
                 target_topic=copy.target.topic,
                 record=record,
             )
-            for record in held.records
+            for record in copy.held.records
         ]
         batch = encode([Record(timestamp=now_ms, key=e.key(), value=e.value()) for e in entries])
         (topic,) = self.topics
+        copy.quarantine()
         self._under_way.append(copy)
         producer.append(
             TopicPartition(topic, 0), ProducerBatch(memoryview(batch), len(entries), -1, -1)
@@ -73,8 +57,7 @@ class Quarantine:
     def acknowledged(self) -> Partition:
         """The coordinates that were sent first are there: their partition, which stands behind them now."""
         copy = self._under_way.popleft()
-        held = self._held.pop(copy)
-        copy.pass_over(len(held.records), held.position)
+        held = copy.pass_held()
         (topic,) = self.topics
         for record in held.records:
             log.error(
@@ -92,18 +75,12 @@ class Quarantine:
         copies = list(self._under_way)
         self._under_way.clear()
         for copy in copies:
-            del self._held[copy]
+            copy.refuse_held()
         return copies
 
     def clear(self) -> None:
         """All partitions go back, and nothing is under way any more."""
-        self._held.clear()
         self._under_way.clear()
 
     def waiting(self) -> list[Partition]:
         return list(self._under_way)
-
-    def forget(self, copy: Partition) -> None:
-        """The partition goes back to what is acknowledged, and will come across the same records again."""
-        if copy not in self._under_way:
-            self._held.pop(copy, None)

@@ -24,13 +24,13 @@ _SIDE_SECONDS = 1.5
 
 
 class TargetLoss:
-    """Of one link. `looker` is a client that nothing else uses."""
+    """Of one copy loop. `probe_client` is a client that nothing else uses."""
 
     def __init__(
-        self, flow: FlowConfig, looker: ClusterClient, syncs: Syncs, state: BackgroundWriter
+        self, flow: FlowConfig, probe_client: ClusterClient, syncs: Syncs, state: BackgroundWriter
     ) -> None:
         self._flow = flow
-        self._looker = looker
+        self._probe_client = probe_client
         self._syncs = syncs
         self._state = state
 
@@ -39,7 +39,8 @@ class TargetLoss:
         records behind it may be on the target already. Raises ClientError if the map cannot be read."""
         upstream, exact = self._upstream_at(copy, end)
         if upstream is None or upstream > copy.acked:
-            known = copy.base.downstream if copy.base is not None else copy.floor
+            base = copy.numbers.base
+            known = base.downstream if base is not None else copy.remote.floor
             lost = max(copy.acked - max(known - end, 0), 0)
             gap = Gap(GapKind.TARGET_LOST, lost, copy.acked, copy.acked)
             return Verdict(copy.acked, (gap,)), True
@@ -51,7 +52,7 @@ class TargetLoss:
             return None, False
         self._syncs.flush()
         self._state.wait_idle(_SIDE_SECONDS)
-        records = LogTail(self._looker, state_topic(self._flow.source)).read_new()
+        records = LogTail(self._probe_client, state_topic(self._flow.source)).read_new()
         loaded = load_stretches((record.key, record.value) for record in records)
         known = loaded.stretches.get(copy.source)
         last = known.last if known is not None else None
@@ -60,7 +61,7 @@ class TargetLoss:
         if self._flow.exactly_once is not None:
             return known.committed_at(end), end <= last.downstream + last.count + 1
         if end > last.downstream + last.count and last.downstream >= 0:
-            landing = copy.known_landing
+            landing = _known_landing(copy)
             if landing is not None and _is_one_run(last, landing):
                 return last.upstream + end - last.downstream, True
             return last.end, False
@@ -70,3 +71,11 @@ class TargetLoss:
 def _is_one_run(last: OffsetRange, known: Landmark) -> bool:
     """The last stretch has only gone on since it was written."""
     return known.downstream - last.downstream == known.upstream - last.upstream
+
+
+def _known_landing(copy: Partition) -> Landmark | None:
+    """What the offset map's last range goes up to, unless another has begun since it was written."""
+    base = copy.numbers.base
+    if base is not None:
+        return Landmark(base.upstream, base.downstream)
+    return copy.lease.lineage.landmark

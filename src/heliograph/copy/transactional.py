@@ -1,289 +1,131 @@
-"""A link's transactions: mirrored batches and the offsets behind them are committed together or not at all.
+"""Delivery exactly once: what is written counts when its transaction is committed (`commits.py`).
 
-    write ──due──► settle ──► store ──► end ──► write …        settle: what was sent is acknowledged,
-      │               │          │                                     nothing new is sent
-      └───refused─────┴──────────┴──► void ──► write …         store:  offset records, of the same transaction
-                                                               void:   abort; all go back to what is committed
-
-What is acknowledged counts as mirrored once it is committed, and not before: until then it is kept aside.
-The commit marker takes an offset of its own on every partition of the transaction.
+Where a partition stands needs no look at the target: what is committed is what the stored offsets say. Only a
+predecessor that did not mirror exactly once has left a snapshot, and is on the target beyond them.
 """
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Mapping
-from enum import Enum, auto
+from collections.abc import Collection, Mapping
+from functools import partial
 
+from heliograph.client.net.backoff import Backoff
+from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
-from heliograph.client.produce.producer import Producer
 from heliograph.client.produce.transactions import Transaction
-from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.offset_store import OffsetStore
+from heliograph.copy.commits import Commits
+from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
+from heliograph.copy.foreign_writers import ForeignWriterDetector, note_foreign_records
 from heliograph.copy.partition import Partition
-from heliograph.copy.quarantine import Quarantine
+from heliograph.copy.remote_log import Foreign
 from heliograph.errors import BrokerError, ClientError, HeliographError
-from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import TopicPartition
-from heliograph.plan.commits import CommitPolicy
-from heliograph.wire import error_codes
 
-log = logging.getLogger(__name__)
-
-#: A transaction that cannot be settled is given up after this share of its time-out, and the partitions
-#: in trouble are left out of the next one.
-_PATIENCE = 2 / 3
-#: More than is on its way to a broker, that is: more comes in than goes out.
-_BEHIND_BYTES = 1 << 20
-_NOTHING = memoryview(b"")
-_TRANSACTION_ABORTABLE = 120
+#: How long the end of an epoch waits for the last transaction; after half of it, it is aborted.
+_END_SECONDS = 3.0
+#: The offset map is true once it is committed, so it follows the offsets, at this distance at most.
+_FLUSH_SECONDS = 1.0
+_WAIT_SECONDS = 0.1
 
 
-class _Phase(Enum):
-    WRITE = auto()
-    SETTLE = auto()
-    STORE = auto()
-    END = auto()
-    VOID = auto()
-
-
-class Commits:
-    """Of one link; its thread's. `committed(partition, batch, base_offset)` is called for everything that
-    is, in order; `voided(cause, failures)` once a transaction is aborted, with the partitions in trouble."""
-
-    def __init__(
-        self,
-        flow: FlowConfig,
-        copies: Mapping[TopicPartition, Partition],
-        *,
-        producer: Producer,
-        transaction: Transaction,
-        offsets: OffsetStore,
-        quarantine: Quarantine,
-        committed: Callable[[TopicPartition, ProducerBatch, int], None],
-        voided: Callable[[str, Mapping[Partition, ClientError]], None],
-    ) -> None:
-        assert flow.exactly_once is not None
-        interval = flow.exactly_once.interval_ms
-        self.count = 0
-        self.aborted = 0
-        self._flow = flow
-        self._copies = copies  # by target partition
-        self._producer = producer
+class Transactional:
+    def __init__(self, parts: LoopParts, transaction: Transaction) -> None:
+        self._parts = parts
+        self._flow = parts.flow
         self._transaction = transaction
-        self._offsets = offsets
-        self._quarantine = quarantine
-        self._committed = committed
-        self._voided = voided
-        self._policy = CommitPolicy(
-            interval_seconds=interval / 1000 if interval is not None else None,
-            limit_seconds=flow.exactly_once.limit_seconds,
+        self._producer = parts.producers.records
+        self._offsets_backoff = Backoff(first=0.5, most=30.0)
+        self._commits = Commits(
+            parts.flow,
+            parts.copies,
+            producer=self._producer,
+            transaction=transaction,
+            offsets=parts.offsets,
+            quarantine=parts.quarantine,
+            flush_delay=parts.flush_delay(),
+            committed=parts.mirrored,
+            voided=self._voided,
         )
-        self._flush_seconds = flow.offset_flush_interval_ms / 1000
-        self._phase = _Phase.WRITE
-        self._hurried = False
-        self._landed: list[tuple[TopicPartition, ProducerBatch, int]] = []
-        self._storing: dict[Partition, int] = {}
-        self._failures: dict[Partition, ClientError] = {}
-        self._cause = ""
-        self._began = self._ended = self._written = time.monotonic()
-        self._took = 0.0
-        # What is stored of a topic that was created again must not outlive its first lease.
-        outdated = any(copy.stored is None for copy in copies.values())
-        self._next_flush = self._ended + (0 if outdated else self._flush_seconds)
+        self._flushed = 0
+        self._next_flush = 0.0
+        self._detector = ForeignWriterDetector(
+            parts.probe_client, partial(note_foreign_records, parts.flow.name)
+        )
 
-    @property
-    def sends(self) -> bool:
-        """Whether the producer may send: not while a transaction is being ended."""
-        return self._phase not in (_Phase.END, _Phase.VOID)
+    def recover(self, copies: Collection[Partition]) -> list[Partition]:
+        self._transaction.start()
+        return self._parts.recovery.skip_landed(copies)
 
-    @property
-    def ended(self) -> bool:
-        """Whether no transaction is open: none of its requests was sent, or all are decided."""
-        return self._transaction.opened is None
-
-    @property
-    def done(self) -> bool:
-        """Whether nothing is left to commit."""
-        return self.ended and not any(copy.to_store for copy in self._copies.values())
-
-    def hurry(self) -> None:
-        """Commit as soon as possible, also offsets of which no record was mirrored."""
-        self._hurried = True
-
-    def landed(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
-        """Acknowledged, not committed; and not to be, where the target has lost what was before it."""
-        copy = self._copies.get(partition)
-        if copy is not None and copy.shows_loss(base_offset):
-            copy.lose_from(base_offset)
-            self._void(f"{partition}: the target has lost records that it had acknowledged")
-        elif copy is not None and copy.voids:
-            copy.voids = False
-            self._void(f"{partition}: records on the target lack the marker that it lost")
-        if partition in self._copies or partition.topic in self._quarantine.topics:
-            batch.data = _NOTHING  # the fetch that its bytes came with is not needed any more
-            self._landed.append((partition, batch, base_offset))
-            self._written = time.monotonic()
-
-    def refused(self, partition: TopicPartition, error: BrokerError) -> None:
-        self._blame(partition, error)
-        self._void(str(error))
-
-    def _blame(self, partition: TopicPartition, error: ClientError) -> None:
-        """Nobody, if it is the offsets topic."""
-        if partition in self._copies:
-            self._failures[self._copies[partition]] = error
-        elif partition.topic in self._quarantine.topics:
-            self._failures |= dict.fromkeys(self._quarantine.waiting(), error)
-
-    def void_unsettled(self, cause: str) -> None:
-        """Abort unless the transaction is being ended already."""
-        if self._phase in (_Phase.SETTLE, _Phase.STORE):
-            self._void(cause)
-
-    def _void(self, cause: str) -> None:
-        if self._phase is not _Phase.VOID:
-            self._cause = cause
-        self._phase = _Phase.VOID
+    def send(self) -> None:
+        reach = self._parts.reach
+        self._commits.step(lambda action: reach(self._parts.target, action))
+        if self._commits.sends:
+            self._parts.producers.send(reach)
 
     def wait_seconds(self, now: float, most: float) -> float:
-        """How long a link may wait for answers."""
-        if self._phase is _Phase.WRITE and self._transaction.opened is not None:
-            return max(min(self._due() - now, most), 0.0)
-        return most
+        return self._commits.wait_seconds(now, most)
 
-    def step(self, reach: Callable[[Callable[[], object]], None]) -> None:
-        """As far as it goes without waiting; `reach` does what needs the target, now or another time."""
-        now = time.monotonic()
-        if self._phase is _Phase.WRITE and self._is_due(now):
-            self._began = now
-            self._producer.hold(self._copies)
-            self._phase = _Phase.SETTLE
-        if self._phase is _Phase.SETTLE and not self._producer.unsettled(self._copies):
-            reach(self._store)
-        if self._phase is _Phase.STORE and self._producer.idle_but_for(self._copies):
-            self._phase = _Phase.END
-        if self._phase is _Phase.END:
-            reach(self._commit)
-        elif self._phase is _Phase.VOID:
-            if not self._producer.in_flight:
-                reach(self._abort)
-        else:
-            self._give_up_if_late(now)
+    def acknowledged(
+        self, partition: TopicPartition, batch: ProducerBatch, base_offset: int
+    ) -> None:
+        self._commits.landed(partition, batch, base_offset)
 
-    # ── phases ───────────────────────────────────────────────────────────────────────────────
+    def refused(self, partition: TopicPartition, error: BrokerError) -> None:
+        self._commits.refused(partition, error)
 
-    def _is_due(self, now: float) -> bool:
-        if self._transaction.opened is not None:
-            return self._hurried or now >= self._due()
-        if not self._hurried and now < self._next_flush:
-            return False
-        self._next_flush = now + self._flush_seconds
-        return any(copy.to_store for copy in self._copies.values())
+    def foreign(self, copy: Partition, foreign: Foreign) -> None:
+        self._detector.suspect(copy, foreign)
 
-    def _due(self) -> float:
-        assert self._transaction.opened is not None
-        return self._policy.due(
-            opened=self._transaction.opened,
-            written=self._written,
-            ended=self._ended,
-            took=self._took,
-            behind=self._producer.buffered_bytes > _BEHIND_BYTES,
-        )
+    def losing(self, copy: Partition) -> None:
+        """Records of which the target has lost the marker alone would be committed by our next one, and are
+        copied again: that transaction is aborted. Where a batch has shown the loss, it was."""
+        copy.void_next_transaction(copy.remote.lost_from is None)
 
-    def _store(self) -> None:
-        self._storing = self._positions()
-        self._offsets.append(self._storing, self._logs())
-        self._phase = _Phase.STORE
+    def tick(self, now: float) -> None:
+        """Offsets are committed with their records; what explains them follows."""
+        self._parts.snapshots.tick(now, self._parts.copies.values())
+        if self._commits.count != self._flushed and now >= self._next_flush:
+            self._flushed = self._commits.count
+            self._next_flush = now + _FLUSH_SECONDS
+            self._offsets_backoff.reset()
+            self.mark()
+        if self._detector.due(now):
+            self._detector.look(now)
 
-    def _positions(self) -> dict[Partition, int]:
-        """Behind the last record of each partition that is part of this transaction, or was of one before."""
-        ends: dict[Partition, int] = {}
-        counts: dict[Partition, int] = {}
-        for partition, batch, _ in self._landed:
-            copy = self._copies.get(partition)
-            if copy is None:
-                continue  # what is in quarantine moves its partition once it is committed
-            ends[copy] = batch.next_offset
-            counts[copy] = counts.get(copy, 0) + 1
-        for copy, count in counts.items():
-            if copy.outstanding == count:  # what was dropped behind the last batch is done, too
-                ends[copy] = max(ends[copy], copy.position)
-        wanted = {copy: ends.get(copy, copy.acked) for copy in self._copies.values()}
-        return {
-            copy: end for copy, end in wanted.items() if end != copy.stored and copy.base is None
-        }
+    def mark(self) -> None:
+        self._parts.syncs.flush()
 
-    def _logs(self) -> dict[Partition, Logs]:
-        """How long each remote partition's log is at least, once this transaction is committed; and what was
-        read of its source by then."""
-        found = {copy: max(copy.floor, copy.downstream) for copy in self._storing}
-        for partition, batch, base_offset in self._landed:
-            copy = self._copies.get(partition)
-            if copy in found and base_offset >= 0:
-                found[copy] = max(found[copy], base_offset + batch.record_count)
-        return {copy: Logs(length, copy.source_mark) for copy, length in found.items()}
+    def finish(self) -> None:
+        self._producer.abandon(self._parts.copies)
+        self._commits.hurry()
+        began = time.monotonic()
+        while not self._commits.done and time.monotonic() < began + _END_SECONDS:
+            self._parts.require_leases()
+            self.send()
+            wait(self._producer.connections(), self.wait_seconds(time.monotonic(), _WAIT_SECONDS))
+            self._producer.pump()
+            if time.monotonic() > began + _END_SECONDS / 2:
+                self._commits.void_unsettled("the epoch ends")
+        if not self._commits.ended:
+            # Committed or not: a successor must not guess.
+            raise HeliographError(
+                f"flow {self._flow.name}: the target did not end the transaction within "
+                f"{_END_SECONDS:.0f} s; going back to the stored offsets"
+            )
+        self._parts.syncs.flush()
+        self._parts.state.wait_idle(SIDE_SECONDS)
 
-    def _commit(self) -> None:
-        marked = self._transaction.partitions
-        try:
-            self._transaction.commit()
-        except BrokerError as e:
-            if e.code != _TRANSACTION_ABORTABLE:
-                raise self._undecided(e) from e
-            self._void(str(e))
-            return
-        now = time.monotonic()
-        self._took, self._ended = now - self._began, now
-        self.count += 1
-        landed, self._landed = self._landed, []
-        for partition, batch, base_offset in landed:
-            self._committed(partition, batch, base_offset)
-        for copy, position in self._storing.items():
-            copy.stored = position
-        for partition in marked & self._copies.keys():
-            self._copies[partition].pass_marker()
-        self._storing = {}
-        self._phase = _Phase.WRITE
-        self._producer.go_on()
-
-    def _undecided(self, error: BrokerError) -> HeliographError:
-        """What an error of EndTxn leads to: the end of this task if the coordinator has decided otherwise."""
-        if error.code != error_codes.INVALID_TXN_STATE:
-            return error
-        return HeliographError(
-            f"flow {self._flow.name}: {error}; going back to the stored offsets, which say whether the "
-            f"transaction was committed"
-        )
-
-    def _abort(self) -> None:
-        try:
-            self._transaction.abort()
-        except BrokerError as e:
-            raise self._undecided(e) from e
-        self.aborted += 1
-        log.warning(
-            "flow %s: transaction aborted (%s); going back to what is committed",
-            self._flow.name,
-            self._cause,
-        )
-        self._producer.drop_all()
-        self._producer.go_on()
-        self._landed, self._storing = [], {}
-        self._ended = time.monotonic()
-        self._phase = _Phase.WRITE
-        failures, self._failures = self._failures, {}
-        self._voided(self._cause, failures)
-
-    def _give_up_if_late(self, now: float) -> None:
-        """A partition that neither takes nor refuses must not hold up the others for ever. While offsets are
-        to be stored, it may be one of the offsets topic, to which nothing could be sent yet."""
-        since = self._transaction.opened
-        if since is None and self._phase is _Phase.STORE:
-            since = self._began
-        if since is None or now < since + self._transaction.timeout_seconds * _PATIENCE:
-            return
-        for partition, error in self._producer.troubles().items():
-            self._blame(partition, error)
-        self._void(f"not acknowledged within {now - since:.0f} s")
+    def _voided(self, cause: str, failures: Mapping[Partition, ClientError]) -> None:
+        """All go back to what is committed; those that caused it wait for a while."""
+        subscription = self._parts.subscription
+        self._parts.quarantine.clear()
+        for copy in self._parts.copies.values():
+            copy.aborted()
+            subscription.obey(copy)
+        for copy, error in failures.items():
+            too_large = isinstance(error, BrokerError) and error.code == MESSAGE_TOO_LARGE
+            if not too_large or not subscription.learn_max_bytes(copy):
+                subscription.fail(copy, f"{self._flow.name}: {copy.source}: {error}")
+        if not failures:  # the offsets topic, or the transaction as a whole
+            self._parts.reach.pause(self._parts.target, self._offsets_backoff, cause)

@@ -7,9 +7,8 @@ their cluster clients: connections survive from one epoch to the next.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from heliograph.client.net.cluster import ClusterClient
@@ -17,7 +16,6 @@ from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, FlowSetup
 from heliograph.copy.loop import CopyLoop
-from heliograph.copy.transactional_loop import TransactionalCopyLoop
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.plan.grants import Hello
@@ -27,6 +25,8 @@ from heliograph.spark.control_channel import TaskChannel
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
+#: Receipts are asked for one poll before they are taken: a copy loop that is not held up has them by then.
+_ASK_AT = round(_REPORT_SECONDS / _POLL_SECONDS) - 1
 _JOIN_SECONDS = 0.05
 #: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
 _LOOK_SECONDS = 5.0
@@ -104,23 +104,23 @@ class Copy:
         role = ClientRole.REPLICATION_CONSUMER
         consumer = client_id(flow.source, flow.target, name, task=task, role=role)
         producer = f"connector-producer-{name}-{task}"
-        make: Callable[..., CopyLoop] = CopyLoop
+        transaction = None
         if flow.exactly_once is not None:
             client = _client(setup, "coordinator", producer, stop, _LOOK_SECONDS)
             client.stopped = lambda: False  # the last transaction is ended after the stop
             coordinator = _coordinator(flow, flow.exactly_once, task, client)
             transaction = Transaction(coordinator, bundle.producers[flow.name])
-            make = partial(TransactionalCopyLoop, transaction=transaction)
-        return make(
+        return CopyLoop(
             flow,
             leases,
             source=_client(setup, "source", consumer, stop),
             target=_client(setup, "target", producer, stop),
-            looker=_client(setup, "looker", f"{producer}-looker", stop, _LOOK_SECONDS),
+            probe_client=_client(setup, "probe", f"{producer}-probe", stop, _LOOK_SECONDS),
             offsets=_offsets_client(setup, producer, stop),
             stopped=stop.is_set,
             lapsed=lambda: channel.lapsed,
             patience_seconds=self.patience_seconds,
+            transaction=transaction,
         )
 
 
@@ -166,8 +166,12 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
             if run.link.flow.name in channel.ended_flows:
                 run.stop.set()
         ticks += 1
-        if ticks % round(_REPORT_SECONDS / _POLL_SECONDS) == 0:
+        phase = ticks % round(_REPORT_SECONDS / _POLL_SECONDS)
+        if phase == 0:
             channel.report(receipt for run in runs for receipt in run.link.receipts())
+        elif phase == _ASK_AT:
+            for run in runs:
+                run.link.ask_for_receipts()
 
 
 def _see_out(runs: list[_Run], channel: TaskChannel) -> None:

@@ -13,7 +13,13 @@ from heliograph.model import Lease, Receipt, TopicPartition
 from support.clusters.reading import topics_of
 from support.clusters.writing import create_topics
 from support.flows.mirroring import TARGET, Flow
-from support.waiting import PATIENCE_SECONDS
+from support.waiting import PATIENCE_SECONDS, eventually
+
+
+def fresh_receipts(link: CopyLoop) -> list[Receipt]:
+    """The newest that there are; a moment old, as a task reports them."""
+    link.ask_for_receipts()
+    return eventually(link.receipts, bool)
 
 
 class Linked:
@@ -31,7 +37,7 @@ class Linked:
             self._failure = e
 
     def receipts(self) -> dict[TopicPartition, Receipt]:
-        return {TopicPartition(r.topic, r.partition): r for r in self.link.receipts()}
+        return {TopicPartition(r.topic, r.partition): r for r in fresh_receipts(self.link)}
 
     def await_failure(self) -> BaseException | None:
         """What it ended with, by itself; `stop` does not raise it any more."""
@@ -80,7 +86,7 @@ def linked(
         for partition in range(number)
     ]
     stop = threading.Event()
-    source, target, looker = (
+    source, target, probe_client = (
         ClusterClient(mirror.cluster(alias), client_id=flow.alias, stopped=stop.is_set)
         for alias in (flow.alias, TARGET, TARGET)
     )
@@ -90,7 +96,7 @@ def linked(
             leases,
             source=source,
             target=target,
-            looker=looker,
+            probe_client=probe_client,
             stopped=stop.is_set,
             lapsed=lapsed,
         ),
@@ -100,5 +106,5 @@ def linked(
         yield link
     finally:
         link.stop()
-        for client in (source, target, looker):
+        for client in (source, target, probe_client):
             client.close()

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
-from heliograph.copy.transactional_loop import TransactionalCopyLoop
+from heliograph.copy.loop import CopyLoop
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import Lease, ProducerIdentity, Receipt, TopicPartition
 from heliograph.sync.offsets import stored_positions
 from support.clusters.grouping import client
 from support.clusters.reading import read_all, topics_of
+from support.flows.linking import fresh_receipts
 from support.flows.mirroring import TARGET, Flow
 from support.waiting import PATIENCE_SECONDS
 
@@ -48,14 +49,14 @@ class Task:
             ClusterClient(mirror.cluster(alias), client_id="task")
             for alias in (flow.source, flow.target, flow.target, flow.target)
         ]
-        source, target, looker, coordinator = self._clients
+        source, target, probe_client, coordinator = self._clients
         self.transaction = Transaction(coordinator_of(flow, coordinator), identity)
-        self.link = TransactionalCopyLoop(
+        self.link = CopyLoop(
             flow,
             leases,
             source=source,
             target=target,
-            looker=looker,
+            probe_client=probe_client,
             stopped=self._stop.is_set,
             transaction=self.transaction,
         )
@@ -69,7 +70,7 @@ class Task:
             self.failure = e
 
     def receipt(self, topic: str) -> Receipt:
-        (found,) = (each for each in self.link.receipts() if each.topic == topic)
+        (found,) = (each for each in fresh_receipts(self.link) if each.topic == topic)
         return found
 
     def stop(self) -> None:

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from heliograph.copy.background_writer import BackgroundWriter
-from heliograph.copy.partition import Partition
 from heliograph.errors import ConnectionLost, HeliographError
-from heliograph.model import ClusterConfig, Lease
+from heliograph.model import ClusterConfig
 from heliograph.records.decode import Record
 from heliograph.wire.messages import broker_error
 from support.waiting import PATIENCE_SECONDS
@@ -82,18 +81,3 @@ def test_what_people_have_to_mend_is_not_waited_for(
 
         assert writer.settled
         assert not writer.idle
-
-
-def test_a_trail_never_forgets_the_offset_that_is_stored_for_sure() -> None:
-    lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=0)
-    copy = Partition(lease, 0, 0, 0)
-    copy.acked = 10
-    copy.mark()
-    copy.confirm(10)
-    for acked in range(20, 200, 10):
-        copy.acked = acked
-        copy.mark()
-
-    assert copy.stores[0] == 10
-    assert copy.stores[-1] == 190
-    assert len(copy.stores) == 8

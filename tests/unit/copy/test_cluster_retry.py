@@ -17,7 +17,7 @@ CLUSTER: Any = object()
 @pytest.fixture
 def copy() -> Partition:
     lease = Lease(flow="us->eu", topic="orders", partition=0, target_topic="us.orders", start=50)
-    return Partition(lease, 50, 50, 50)
+    return Partition(lease)
 
 
 def failing(error: ClientError) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from heliograph.copy import foreign_writers as strangers
 from heliograph.copy.foreign_writers import ForeignWriterDetector
 from heliograph.copy.partition import Partition
+from heliograph.copy.remote_log import Foreign
 from heliograph.errors import ClientError
 from heliograph.model import Lease
 
@@ -19,8 +20,7 @@ class Rig:
     """Looks that find what `answer` says, and what was told of strangers."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answer: int | ClientError) -> None:
-        self.copy = Partition(LEASE, 0, 0, None)
-        self.copy.markers = 1  # the gap begins with our own
+        self.copy = Partition(LEASE)
         self.told: list[tuple[int, int]] = []
         self.looks = 0
         self._answer = answer
@@ -46,7 +46,7 @@ def test_a_small_gap_is_looked_at(
     monkeypatch: pytest.MonkeyPatch, records: int, told: list[tuple[int, int]]
 ) -> None:
     rig = Rig(monkeypatch, records)
-    rig.strangers.suspect(rig.copy, range(10, 14))
+    rig.strangers.suspect(rig.copy, Foreign(range(10, 14), markers=1))
 
     rig.look()
 
@@ -55,7 +55,7 @@ def test_a_small_gap_is_looked_at(
 
 def test_a_large_gap_needs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = Rig(monkeypatch, 0)
-    rig.strangers.suspect(rig.copy, range(10, 111))
+    rig.strangers.suspect(rig.copy, Foreign(range(10, 111), markers=1))
 
     assert (rig.looks, rig.told) == (0, [(100, 111)])
 
@@ -64,7 +64,7 @@ def test_a_gap_that_can_never_be_looked_at_counts_but_for_our_own_marker(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rig = Rig(monkeypatch, ClientError("the target is away"))
-    rig.strangers.suspect(rig.copy, range(10, 14))
+    rig.strangers.suspect(rig.copy, Foreign(range(10, 14), markers=1))
 
     rig.look()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -10,8 +11,12 @@ import pytest
 
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import Metadata
+from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.partition import Partition
+from heliograph.copy.prepare_batches import Prepared
+from heliograph.copy.receipts import receipt_of
+from heliograph.copy.subscription import SubscriptionState
 from heliograph.model import (
     GapKind,
     IsolationLevel,
@@ -19,9 +24,12 @@ from heliograph.model import (
     Lease,
     Lineage,
     PartitionState,
+    ProducerIdentity,
+    ProducerSnapshot,
     TopicIdPair,
     TopicPartition,
 )
+from heliograph.plan.resume import Landed
 from heliograph.wire.fetch import FetchLimits
 from support.brokers.scripted import ScriptedCluster, reply
 from support.configurations.mm2_files import BASE, Reader
@@ -54,7 +62,7 @@ class Watched:
             start=50,
             lineage=lineage,
         )
-        self.copy = Partition(lease, 50, 50, 50)
+        self.copy = Partition(lease)
         self.fetcher = Fetcher(
             self.source,
             isolation_level=IsolationLevel.READ_COMMITTED,
@@ -63,20 +71,35 @@ class Watched:
             on_nothing=lambda _: None,
             on_leaders=lambda epochs: self.watch.on_leaders(epochs),
         )
-        self.fetcher.positions[TP] = 50
+        beside: Any = SimpleNamespace(moved=False)
+        self.subscription = SubscriptionState(
+            "us->eu",
+            [self.copy],
+            target=self.target,
+            fetcher=self.fetcher,
+            producer=beside,
+            quarantine=beside,
+            syncs=beside,
+            snapshots=beside,
+        )
         self.watch = GapWatch(
             Reader(folder)(f"{BASE}source.log.gap.policy = {policy}\n").flows[0],
             {TP: self.copy},
-            self.fetcher,
+            self.subscription,
             source=self.source,
             target=self.target,
-            go_on=self._go_on,
+            fall_back=lambda copy, _, position: copy.fall_back(position),
         )
+        self.recover()
 
-    def _go_on(self, copy: Partition, position: int | None) -> None:
-        if position is not None:
-            copy.renumber(position)
-        self.fetcher.positions[TP] = copy.position
+    def recover(self) -> None:
+        self.subscription.recovered([self.copy])
+
+    def skip(self, records: int) -> None:
+        """So many records behind offset 50 are on the target already."""
+        base = ProducerSnapshot(50, 40, 0, ProducerIdentity(7, 0), (), self.copy.isolation)
+        self.copy.numbers.base = base
+        self.copy.resume_behind(Landed(records, 0), None)
 
     def lead(self, epoch: int, topic_id: UUID = ID, *, missing: bool = False) -> None:
         self.source.metadata = Metadata(
@@ -89,8 +112,11 @@ class Watched:
         )
 
     def judge(self) -> None:
+        """And look at the target, if the copy goes on elsewhere."""
         if self.watch.due:
             self.watch.judge()
+        if self.subscription.awaiting_recovery:
+            self.recover()
 
     @property
     def fetched_from(self) -> int | None:
@@ -128,7 +154,7 @@ def test_nothing_is_fetched_from_a_new_leader_before_its_log_is_known(watched: W
     watched.judge()
 
     assert watched.fetched_from == 50
-    assert watched.copy.receipt().gaps == ()
+    assert watched.copy.take_gaps() == ()
     assert watched.copy.state is PartitionState.RUNNING
 
 
@@ -137,32 +163,48 @@ def test_a_log_of_another_course_is_followed_and_told(watched: Watched) -> None:
     watched.watch.on_leaders({TP: 4})
     watched.judge()
 
-    receipt = watched.copy.receipt()
+    receipt = receipt_of(watched.copy)
     assert watched.fetched_from == receipt.position == 45
-    assert [gap[:4] for gap in receipt.gaps] == [(GapKind.TRUNCATED, 45, 50, 45)]
-    assert watched.copy.receipt().gaps == (), "told twice"
+    assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.TRUNCATED, 45, 50, 45)]
+    assert watched.copy.take_gaps() == (), "told twice"
     assert receipt.mark == LeaderEpochMark(45, 3)
 
 
-@pytest.mark.parametrize("end_of_epoch", [70, 60, 50])
+@pytest.mark.parametrize("end_of_epoch", [70, 60])
 def test_records_to_be_skipped_are_counted_up_to_where_the_log_took_another_course(
     watched: Watched, end_of_epoch: int
 ) -> None:
     """The target has twenty records more than is known of. Those that follow in another course of the log are
     others, and none of them may be skipped, nor get the numbers of then."""
     watched.epoch_end = end_of_epoch
-    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.copy.set_mark(LeaderEpochMark(70, 3))
+    watched.skip(20)
     watched.watch.suspect(watched.copy)
     watched.judge()
 
-    gaps = [gap[:4] for gap in watched.copy.receipt().gaps]
+    gaps = [gap[:4] for gap in watched.copy.take_gaps()]
     departed = end_of_epoch < 70
     assert watched.fetched_from == 50
-    assert watched.copy.skip == 20
+    assert watched.copy.numbers.skip == 20
     assert watched.copy.barrier == (end_of_epoch if departed else None)
     assert watched.copy.source_mark == LeaderEpochMark(end_of_epoch, 3)
     told = (GapKind.TRUNCATED, end_of_epoch, 70, end_of_epoch)
     assert gaps == ([told] if departed else [])
+
+
+def test_a_log_that_took_another_course_right_there_is_read_under_new_numbers(
+    watched: Watched,
+) -> None:
+    watched.epoch_end = 50
+    watched.copy.set_mark(LeaderEpochMark(70, 3))
+    watched.skip(20)
+    watched.watch.suspect(watched.copy)
+    watched.watch.judge()
+
+    assert watched.copy.numbers.skip == 0
+    assert watched.copy.numbers.retired == ProducerIdentity(7, 0)
+    assert watched.copy.needs_recovery
+    assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.TRUNCATED, 50, 70, 50)]
 
 
 @pytest.mark.parametrize(("start", "left"), [(55, 15), (69, 1)])
@@ -171,28 +213,30 @@ def test_records_to_be_skipped_that_the_source_deleted_need_not_be_read(
 ) -> None:
     """Or the partition would ask for deleted offsets for ever."""
     watched.start = start
-    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.copy.set_mark(LeaderEpochMark(70, 3))
+    watched.skip(20)
     watched.watch.suspect(watched.copy, "out of range")
     watched.judge()
 
     assert watched.fetched_from == start
-    assert (watched.copy.skip, watched.copy.holes) == (left, True)
-    assert watched.copy.receipt().gaps == ()
+    assert (watched.copy.numbers.skip, watched.copy.numbers.holes) == (left, True)
+    assert watched.copy.take_gaps() == ()
 
 
 def test_a_start_behind_all_that_is_to_be_skipped_is_a_gap(watched: Watched) -> None:
     watched.start = 75
-    watched.copy.source_mark, watched.copy.skip = LeaderEpochMark(70, 3), 20
+    watched.copy.set_mark(LeaderEpochMark(70, 3))
+    watched.skip(20)
     watched.watch.suspect(watched.copy, "out of range")
     watched.judge()
 
     assert watched.fetched_from == 75
-    assert [gap[:4] for gap in watched.copy.receipt().gaps] == [(GapKind.OVERTAKEN, 70, 75, 75)]
+    assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.OVERTAKEN, 70, 75, 75)]
 
 
 def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Watched) -> None:
     watched.start = 55
-    watched.copy.recovering = True
+    watched.copy.refused()
     watched.watch.suspect(watched.copy, "out of range")
 
     assert not watched.watch.due
@@ -200,11 +244,12 @@ def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Wat
 
 def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
     watched.start = 55
-    watched.copy.outstanding = 1
+    batch = ProducerBatch(memoryview(b""), 1, 50, 51, sequence=0)
+    watched.copy.fetched(Prepared([batch], 51), 0.0)
     watched.watch.suspect(watched.copy, "out of range")
     assert not watched.watch.due
 
-    watched.copy.acknowledge(50, 1, 1)
+    watched.copy.acknowledged(batch, 40, 1.0)
     watched.judge()
 
     assert watched.fetched_from == watched.copy.acked == 55
@@ -229,23 +274,23 @@ def test_with_the_policy_fail_it_stops_there_with_the_cause(tmp_path: Path) -> N
     watched.watch.suspect(watched.copy, "out of range")
     watched.judge()
 
-    receipt = watched.copy.receipt()
+    receipt = receipt_of(watched.copy)
     assert watched.fetched_from is None
     assert (receipt.position, receipt.state) == (50, PartitionState.FAILED)
     assert "source offsets 50 to 54" in (receipt.error or "")
-    assert [gap.resumed for gap in receipt.gaps] == [-1]
+    assert [gap.resumed for gap in watched.copy.take_gaps()] == [-1]
     assert not watched.watch.due
 
 
 def test_what_a_client_knew_before_the_lease_says_nothing(tmp_path: Path) -> None:
     watched = Watched(tmp_path, known=OTHER)
     watched.watch.compare_topics()
-    assert not watched.copy.receipt().recheck
+    assert not watched.copy.recheck
 
     watched.lead(0, OTHER)
     watched.watch.compare_topics()
 
-    assert watched.copy.receipt().recheck
+    assert watched.copy.recheck
 
 
 def test_a_topic_of_another_id_is_left_to_the_driver(watched: Watched) -> None:
@@ -253,20 +298,20 @@ def test_a_topic_of_another_id_is_left_to_the_driver(watched: Watched) -> None:
     watched.watch.suspect(watched.copy, "out of range")
     watched.judge()
 
-    receipt = watched.copy.receipt()
+    receipt = receipt_of(watched.copy)
     assert receipt.recheck
     assert receipt.state is PartitionState.FAILED
-    assert receipt.gaps == ()
+    assert watched.copy.take_gaps() == ()
     assert watched.fetched_from is None
 
 
 def test_a_topic_that_is_not_known_just_now_is_asked_after(watched: Watched) -> None:
     watched.lead(3, missing=True)
     watched.watch.compare_topics()
-    assert watched.copy.receipt().recheck
+    assert watched.copy.recheck
 
     watched.lead(3)
     watched.watch.compare_topics()
 
-    assert not watched.copy.receipt().recheck
+    assert not watched.copy.recheck
     assert watched.fetched_from == 50

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from heliograph.copy.partition import Partition
-from heliograph.copy.prepare_batches import Forward, forward
+from heliograph.copy.prepare_batches import Prepared, prepare
 from heliograph.errors import CorruptRecords, RecordTooLarge
 from heliograph.model import Lease
 from heliograph.records.batch import PREFIX
@@ -34,22 +34,22 @@ def copy(position: int = 0, end: int | None = None) -> Partition:
     lease = Lease(
         flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=position, end=end
     )
-    made = Partition(lease, position, position, position)
+    made = Partition(lease)
     made.max_bytes = LIMIT
     return made
 
 
-def run(made: Partition, *batches: bytearray, quarantine: bool = True) -> Forward:
+def run(made: Partition, *batches: bytearray, quarantine: bool = True) -> Prepared:
     records = memoryview(bytearray(b"".join(batches)))
     answer = FetchedPartition("orders", 0, 0, 100, 100, 0, [], records)
-    return forward(made, answer, append_time=True, subject="a->b: x", quarantine=quarantine)
+    return prepare(made, answer, append_time=True, subject="a->b: x", quarantine=quarantine)
 
 
-def produced(result: Forward) -> list[int]:
+def produced(result: Prepared) -> list[int]:
     return [int(record.key or b"") for batch in result.batches for record in decode(batch.data)]
 
 
-def omitted_by(result: Forward) -> list[int]:
+def omitted_by(result: Prepared) -> list[int]:
     return [record.offset for record in result.oversize]
 
 
@@ -148,7 +148,7 @@ def test_a_damaged_batch_fails_with_the_partition_and_the_offset() -> None:
 def test_what_the_target_has_already_was_not_too_large_for_it() -> None:
     """Numbers begin anew behind each record that is left out: none of those counted off was."""
     made = copy()
-    made.skip = 3
+    made.numbers.skip = 3
 
     result = run(made, batch(0, 10, 10, 900, 10, 10))
 

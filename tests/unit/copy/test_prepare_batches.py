@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
-from heliograph.copy.prepare_batches import Forward, forward, leave_out
+from heliograph.copy.prepare_batches import Prepared, leave_out, prepare
 from heliograph.errors import CorruptRecords
 from heliograph.model import Lease
 from heliograph.records.batch import ATTRIBUTES_AT, HEADER_BYTES, PREFIX
@@ -77,48 +77,48 @@ def answer(*parts: tuple[int, int]) -> FetchedPartition:
 
 def copying(position: int, skip: int) -> Partition:
     lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=position)
-    copy = Partition(lease, position, position, None)
-    copy.skip = skip
+    copy = Partition(lease)
+    copy.numbers.skip = skip
     return copy
 
 
-def found_there(skip: int, last: int, *, source_end: int = 99) -> Forward:
+def found_there(skip: int, last: int, *, source_end: int = 99) -> Prepared:
     """Of records 10 to 14 and 17 to 21, the first `skip` are on the target, and the last there is `last`."""
     copy = copying(10, skip)
-    copy.landed_last, copy.source_end = bytes(log_batch(last, 1)), source_end
-    return forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
+    copy.numbers.landed_last, copy.source_end = bytes(log_batch(last, 1)), source_end
+    return prepare(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
 
 
 @pytest.mark.parametrize("skip", [4, 5])
 def test_a_gap_behind_the_records_that_are_skipped_does_not_matter(skip: int) -> None:
-    assert not found_there(skip, last=9 + skip).doubtful
+    assert not found_there(skip, last=9 + skip).uncertain
 
 
 def test_the_last_record_that_is_skipped_must_be_the_targets_last() -> None:
     """The source's log may have taken another course since, or be read otherwise."""
-    assert found_there(4, last=99).doubtful
+    assert found_there(4, last=99).uncertain
 
 
 def test_a_gap_among_them_is_older_than_the_copy_if_the_last_one_is_the_targets_last() -> None:
     found = found_there(6, last=17)
 
-    assert not found.doubtful
+    assert not found.uncertain
     assert keys(found.batches) == [18, 19, 20, 21]
 
 
 def test_a_gap_that_came_later_leaves_a_doubt() -> None:
     """Counting would leave out record 17: the target has 10 to 15, of which 15 is gone since."""
-    assert found_there(6, last=15).doubtful
+    assert found_there(6, last=15).uncertain
 
 
 @pytest.mark.parametrize("data", [b"", bytes(emptied())])
 def test_a_target_whose_last_batch_is_gone_leaves_a_doubt(data: bytes) -> None:
     copy = copying(10, 6)
-    copy.landed_last, copy.source_end = data, 99
+    copy.numbers.landed_last, copy.source_end = data, 99
 
-    found = forward(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
+    found = prepare(copy, answer((10, 5), (17, 5)), append_time=True, subject="orders-0")
 
-    assert found.doubtful
+    assert found.uncertain
 
 
 def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
@@ -128,7 +128,7 @@ def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
     damaged[HEADER_BYTES] = 0xFF
     fetched = FetchedPartition("orders", 0, 0, 99, 99, 0, [], memoryview(sealed(damaged)))
 
-    found = forward(copy, fetched, append_time=True, subject="orders-0")
+    found = prepare(copy, fetched, append_time=True, subject="orders-0")
 
     assert isinstance(found.failure, CorruptRecords)
     assert (found.batches, found.position) == ([], 10)
@@ -136,13 +136,13 @@ def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
 
 def test_a_source_with_fewer_records_than_were_copied_leaves_a_doubt() -> None:
     """Or what comes next would be taken for what is there."""
-    assert not found_there(20, last=99).doubtful
-    assert found_there(20, last=99, source_end=22).doubtful
+    assert not found_there(20, last=99).uncertain
+    assert found_there(20, last=99, source_end=22).uncertain
 
 
 def test_without_anything_to_skip_gaps_do_not_matter() -> None:
-    found = forward(copying(10, 0), answer((10, 5), (17, 5)), append_time=True, subject="x")
+    found = prepare(copying(10, 0), answer((10, 5), (17, 5)), append_time=True, subject="x")
 
-    assert not found.doubtful
+    assert not found.uncertain
     assert [out.first_offset for out in found.batches] == [10, 17]
     assert found.position == 22

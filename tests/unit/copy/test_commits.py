@@ -1,4 +1,4 @@
-"""The order of a link's transactions, with stand-ins for what talks to brokers."""
+"""The order of a copy loop's transactions, with stand-ins for what talks to brokers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import ExactlyOnce
+from heliograph.copy.commits import Commits
 from heliograph.copy.partition import Partition
-from heliograph.copy.transactional import Commits
+from heliograph.copy.prepare_batches import Prepared
 from heliograph.errors import BrokerError, ClientError
 from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import LeaderEpochMark, Lease, TopicPartition
@@ -100,6 +101,7 @@ class Rig:
             transaction=line,
             offsets=line,
             quarantine=self.quarantine,
+            flush_delay=changes.get("flush_ms", 60_000) / 1000,
             committed=self._tell,
             voided=lambda cause, failures: self.voided.append(failures),
         )
@@ -107,15 +109,14 @@ class Rig:
     def _tell(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         if partition in self.copies:
             copy = self.copies[partition]
-            copy.acknowledge(batch.next_offset, batch.record_count, batch.size)
+            copy.acknowledged(batch, base_offset, 1.0)
         self.told.append((partition, batch.next_offset))
 
     def write(self, partition: TopicPartition, first: int, count: int) -> ProducerBatch:
-        copy = self.copies[partition]
-        copy.outstanding += 1
-        copy.position = first + count
+        batch = ProducerBatch(memoryview(b"batch"), count, first, first + count, sequence=0, size=5)
+        self.copies[partition].fetched(Prepared([batch], first + count), 0.0)
         self.line.send(partition)
-        return ProducerBatch(memoryview(b"batch"), count, first, first + count, size=5)
+        return batch
 
     def acknowledge(
         self, partition: TopicPartition, batch: ProducerBatch, at: int | None = None
@@ -133,7 +134,9 @@ class Rig:
 def copy_of(target: TopicPartition) -> Partition:
     topic = target.topic.removeprefix("a.")
     lease = Lease(flow="a->b", topic=topic, partition=0, target_topic=target.topic, start=0)
-    return Partition(lease, 0, 0, 0)
+    copy = Partition(lease, transactional=True)
+    copy.recovered()
+    return copy
 
 
 def test_records_and_offsets_are_acknowledged_before_the_transaction_is_committed() -> None:
@@ -150,7 +153,7 @@ def test_records_and_offsets_are_acknowledged_before_the_transaction_is_committe
     assert rig.step() == ["commit", "go on"]
 
     assert rig.told == [(ORDERS, 10)]
-    assert rig.copies[ORDERS].stored == rig.copies[ORDERS].acked == 10
+    assert rig.copies[ORDERS].offset.position == rig.copies[ORDERS].acked == 10
     assert rig.commits.done
 
 
@@ -158,8 +161,8 @@ def test_the_offset_is_behind_what_was_sent_and_not_behind_what_waits() -> None:
     rig = Rig()
     batch = rig.write(ORDERS, 0, 10)
     rig.acknowledge(ORDERS, batch)
-    rig.copies[ORDERS].outstanding += 1  # held back
-    rig.copies[ORDERS].position = 30
+    rig.write(ORDERS, 10, 20)  # held back
+    rig.line.on_its_way.clear()
 
     rig.step()
 
@@ -170,7 +173,7 @@ def test_the_offset_passes_what_was_dropped_behind_the_last_record() -> None:
     rig = Rig()
     batch = rig.write(ORDERS, 0, 10)
     rig.acknowledge(ORDERS, batch)
-    rig.copies[ORDERS].position = 12  # a marker of the source's
+    rig.copies[ORDERS].read_to_end(12)  # a marker of the source's
 
     rig.step()
 
@@ -195,8 +198,8 @@ def test_a_refused_batch_voids_what_was_acknowledged_and_nothing_of_it_is_told()
 
 def test_offsets_are_stored_with_what_both_logs_are_like_then() -> None:
     rig = Rig()
-    rig.copies[ORDERS].source_mark = LeaderEpochMark(10, 3)
-    rig.copies[ORDERS].downstream = 40
+    rig.copies[ORDERS].set_mark(LeaderEpochMark(10, 3))
+    rig.copies[ORDERS].remote.downstream = 40
     batch = rig.write(ORDERS, 0, 10)
     rig.acknowledge(ORDERS, batch, at=41)
 
@@ -211,20 +214,20 @@ def test_a_batch_that_lands_before_what_was_committed_shows_a_loss_and_voids_its
     """An unclean election: if they were committed, later records would stand before those copied again."""
     rig = Rig()
     orders = rig.copies[ORDERS]
-    orders.downstream = 40
+    orders.remote.downstream = 40
     batch = rig.write(ORDERS, 40, 10)
     rig.acknowledge(ORDERS, batch, at=25)
 
     assert rig.step() == ["abort", "drop", "go on"]
 
     assert rig.told == []
-    assert (orders.lost_from, orders.copied_since) == (25, False)
+    assert (orders.remote.lost_from, orders.remote.copied_since) == (25, False)
 
 
 def test_what_lacks_the_marker_that_the_target_lost_is_aborted_with_the_next_transaction() -> None:
     rig = Rig()
     orders = rig.copies[ORDERS]
-    orders.voids = True
+    orders.void_next_transaction(True)
     batch = rig.write(ORDERS, 40, 10)
     rig.acknowledge(ORDERS, batch)
 
@@ -234,7 +237,7 @@ def test_what_lacks_the_marker_that_the_target_lost_is_aborted_with_the_next_tra
 
 def test_offsets_that_moved_without_a_record_are_stored_now_and_then() -> None:
     rig = Rig(flush_ms=0)
-    rig.copies[ORDERS].position = rig.copies[ORDERS].acked = 7
+    rig.copies[ORDERS].read_to_end(7)
 
     assert rig.step() == ["hold", "store"]
     assert rig.line.stored == {rig.copies[ORDERS]: 7}
@@ -257,7 +260,7 @@ def test_offsets_that_could_not_be_sent_are_given_up_in_time_and_leave_nothing_o
 ) -> None:
     """The leader of the offsets topic cannot be reached: no request of the transaction was sent."""
     rig = Rig(flush_ms=0)
-    rig.copies[ORDERS].position = rig.copies[ORDERS].acked = 7
+    rig.copies[ORDERS].read_to_end(7)
     assert rig.step() == ["hold", "store"]
     assert rig.step() == []
     assert rig.commits.ended

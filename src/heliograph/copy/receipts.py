@@ -1,0 +1,108 @@
+"""What a copy loop tells of its partitions. Its thread makes the receipts, the task's thread takes them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection
+from dataclasses import replace
+
+from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.partition import Partition
+from heliograph.model import PartitionState, Receipt
+
+
+class Receipts:
+    """Published when they are asked for: with each, all that was found since the one before. `throttled`: the
+    flow's byte rate has held the copy back lately; `ended`: the epoch has, and snapshots are told."""
+
+    def __init__(self, copies: Collection[Partition], syncs: Syncs) -> None:
+        self._copies = copies
+        self._syncs = syncs
+        self.throttled = False
+        self.ended = False
+        self._told: dict[Partition, tuple[tuple[object, ...], Receipt]] = {}
+        self._asked = threading.Event()
+        self._lock = threading.Lock()
+        self._published: list[Receipt] = []
+
+    # ── the task's thread ────────────────────────────────────────────────────────────────────
+
+    def ask(self) -> None:
+        self._asked.set()
+
+    def take(self) -> list[Receipt]:
+        """The newest of each partition. What was not published yet comes with the next."""
+        with self._lock:
+            taken, self._published = self._published, [_without_news(r) for r in self._published]
+        return taken
+
+    # ── the copy loop's thread ───────────────────────────────────────────────────────────────
+
+    def publish_if_asked(self) -> None:
+        if self._asked.is_set():
+            self._asked.clear()
+            self.publish()
+
+    def publish(self) -> None:
+        ranges = self._syncs.take_unreported()
+        fresh = []
+        for copy in self._copies:
+            receipt, gaps, its_ranges = self._receipt(copy), copy.take_gaps(), ranges.get(copy, ())
+            if gaps or its_ranges:
+                receipt = replace(receipt, stretches=its_ranges, gaps=gaps)
+            fresh.append(receipt)
+        with self._lock:
+            self._published = [
+                _with_news_of(older, newer)
+                for older, newer in zip(self._published or fresh, fresh, strict=True)
+            ]
+
+    def _receipt(self, copy: Partition) -> Receipt:
+        """Without news, the very same object as before: most of thousands of partitions have none."""
+        now = (copy.acked, copy.records, copy.source_end, copy.offset.position, copy.state, copy.error,
+               copy.copied, copy.foreign, copy.doubts, copy.source_mark, copy.recheck, copy.quarantined,
+               self.throttled, self.ended)  # fmt: skip
+        told = self._told.get(copy)
+        if told is None or told[0] != now:
+            fresh = receipt_of(copy, throttled=self.throttled, ended=self.ended)
+            told = self._told[copy] = (now, fresh)
+        return told[1]
+
+
+def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False) -> Receipt:
+    return Receipt(
+        flow=copy.lease.flow,
+        topic=copy.lease.topic,
+        partition=copy.lease.partition,
+        position=copy.acked,
+        records=copy.records,
+        bytes=copy.bytes,
+        source_end=copy.source_end,
+        stored=copy.acked == copy.offset.position,
+        state=PartitionState.DONE if copy.done else copy.state,
+        error=None if copy.done else copy.error,
+        copied_ms=int(copy.copied * 1000) or -1,
+        foreign=copy.foreign,
+        doubts=copy.doubts,
+        trail=copy.snapshot if ended else None,
+        mark=copy.source_mark,
+        turn=copy.lease.lineage.turn,
+        recheck=copy.recheck,
+        quarantined=copy.quarantined,
+        throttled=throttled,
+    )
+
+
+def _with_news_of(older: Receipt, newer: Receipt) -> Receipt:
+    """The newer, with what was not taken of the older."""
+    if older is newer or not (older.stretches or older.gaps):
+        return newer
+    return replace(
+        newer,
+        stretches=(*older.stretches, *newer.stretches),
+        gaps=(*older.gaps, *newer.gaps),
+    )
+
+
+def _without_news(receipt: Receipt) -> Receipt:
+    return replace(receipt, stretches=(), gaps=()) if receipt.stretches or receipt.gaps else receipt
