@@ -13,7 +13,16 @@ from heliograph.embedded import Cluster
 from support.clusters.guarded import PASSWORD, STORE_PASSWORD, Files, client_key, inline, password
 from support.clusters.reading import offsets, read_topics, topics_of
 from support.clusters.writing import create_topics, numbered, write
-from support.flows.planting import PACKAGE, USER, USERS_PASSWORD, Asking, Sent, passwords
+from support.flows.planting import (
+    PACKAGE,
+    USER,
+    USERS_PASSWORD,
+    Asking,
+    HttpsListener,
+    Sent,
+    lines_of_key,
+    passwords,
+)
 from support.flows.services import Service, service, spark_environment
 from support.flows.watching import Watch
 from support.java.connect_worker import free_port
@@ -93,15 +102,30 @@ def test_no_planted_secret_is_shown_or_written(
         },
     )
     sent = Sent()
+    https = HttpsListener("listeners.https.", tmp_path, sent)
+    admin = HttpsListener("admin.listeners.https.", tmp_path, sent)
+    properties = {
+        **worker_properties,
+        **https.settings,
+        **admin.settings,
+        "admin.listeners": admin.address,
+    }
     arguments = ("--master", "local[2]")
 
     with service(
-        tmp_path, "serve", worker_properties, *arguments, environment=environment, debug=True
+        tmp_path,
+        "serve",
+        properties,
+        *arguments,
+        environment=environment,
+        listeners=[https.address],
+        debug=True,
     ) as worker:
         watch = Watch(worker.process.pid)
         watch.start()
         asking = Asking(worker)
         eventually(lambda: asking.ask("GET", "/connectors")[0], lambda status: status == 200)
+        assert (https.ask("/connectors"), admin.ask("/admin/loggers")) == (401, 401)
         _send_working(asking, guarded, files, tmp_path)
         _send_failing(asking, guarded, files, sent)
         _send_all_settings(asking, guarded, sent)
@@ -114,17 +138,31 @@ def test_no_planted_secret_is_shown_or_written(
     shown |= {str(p): p.read_text(errors="replace") for p in events.rglob("*") if p.is_file()}
     shown |= _records(guarded)
     secrets = [PASSWORD, STORE_PASSWORD, USERS_PASSWORD, *sent.secrets]
-    secrets += [
-        line
-        for text in (client_key(files.client)["ssl.keystore.key"], files.client.key())
-        for line in text.splitlines()
-        if len(line) > 40
-    ]
+    secrets += lines_of_key(client_key(files.client)["ssl.keystore.key"])
+    secrets += lines_of_key(files.client.key())
     _assert_looked_everywhere(guarded, shown, sent)
     for where, text in shown.items():
         for secret in secrets:
             assert secret not in text, (where, secret)
             assert quote(secret) not in text, (where, secret)
+
+
+def test_a_listener_whose_store_cannot_be_opened_says_so_without_its_password(
+    tmp_path: Path, worker_properties: dict[str, str]
+) -> None:
+    sent = Sent()
+    https = HttpsListener("listeners.https.", tmp_path, sent)
+    for name in ("ssl.keystore.password", "ssl.truststore.password"):
+        wrong = {**https.settings, **sent.plant(f"listeners.https.{name}")}
+        properties = {**worker_properties, **wrong}
+        with service(
+            tmp_path, "serve", properties, listeners=[https.address], debug=True
+        ) as worker:
+            assert worker.process.wait(PATIENCE_SECONDS) != 0
+            said = worker.said()
+        assert f"listeners.https.{name.replace('password', 'location')}" in said
+        for secret in sent.secrets:
+            assert secret not in said
 
 
 def _send_working(asking: Asking, guarded: Cluster, files: Files, folder: Path) -> None:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
+
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
+from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
 from heliograph.config.options import OPTIONS, Scope
+from support.brokers.certificates import Authority, Identity, keytool
 from support.flows.services import Service
+from support.java.connect_worker import free_port
 from support.waiting import PATIENCE_SECONDS, eventually
 
 PACKAGE = "org.apache.kafka.connect.mirror."
@@ -45,6 +52,81 @@ class Sent:
         value, secret = planted(name, len(self.secrets))
         self.secrets.append(secret)
         return {name: value}
+
+    def secret(self, name: str) -> str:
+        """For a setting whose value is the secret itself."""
+        return self.plant(name)[name]
+
+
+class HttpsListener:
+    """A listener of REST by https whose every password and key is a planted secret, on a port of its own.
+
+    `prefix` is `listeners.https.` or `admin.listeners.https.`: the first has stores in files, the second a
+    PEM key in the setting itself."""
+
+    def __init__(self, prefix: str, folder: Path, sent: Sent) -> None:
+        self.address = f"https://localhost:{free_port()}"
+        self._authority = Authority("planted")
+        identity = self._authority.issue("worker", ["localhost"])
+        if prefix.startswith("admin"):
+            its = self._pem(prefix, identity, sent)
+        else:
+            its = self._stores(prefix, identity, folder, sent)
+        self.settings = {f"{prefix}{name}": value for name, value in its.items()}
+
+    def _stores(self, prefix: str, identity: Identity, folder: Path, sent: Sent) -> dict[str, str]:
+        keys, trust = folder / "listener.p12", folder / "listener-trust.p12"
+        (folder / "listener-ca.pem").write_text(self._authority.identity.pem)
+        key_password = sent.secret(f"{prefix}ssl.keystore.password")
+        trust_password = sent.secret(f"{prefix}ssl.truststore.password")
+        secret = BestAvailableEncryption(key_password.encode())
+        keys.write_bytes(
+            serialize_key_and_certificates(
+                b"worker", identity.private, identity.certificate, None, secret
+            )
+        )
+        keytool(
+            *("-importcert", "-alias", "ca", "-file", folder / "listener-ca.pem"),
+            *("-storetype", "PKCS12", "-keystore", trust, "-storepass", trust_password),
+        )
+        return {
+            "ssl.keystore.type": "PKCS12",
+            "ssl.keystore.location": str(keys),
+            "ssl.keystore.password": key_password,
+            "ssl.key.password": key_password,  # one for both, as Java's PKCS12 has it
+            "ssl.truststore.type": "PKCS12",
+            "ssl.truststore.location": str(trust),
+            "ssl.truststore.password": trust_password,
+        }
+
+    def _pem(self, prefix: str, identity: Identity, sent: Sent) -> dict[str, str]:
+        password = sent.secret(f"{prefix}ssl.key.password")
+        key = identity.key(password)
+        sent.secrets += [line for text in (key, identity.key()) for line in lines_of_key(text)]
+        return {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.key": key,
+            "ssl.keystore.certificate.chain": identity.pem,
+            "ssl.key.password": password,
+        }
+
+    def ask(self, path: str) -> int:
+        """The status of a GET without a login."""
+        url = urlsplit(self.address)
+        context = ssl.create_default_context(cadata=self._authority.identity.pem)
+        connection = http.client.HTTPSConnection(
+            url.hostname or "", url.port, timeout=PATIENCE_SECONDS, context=context
+        )
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status
+        finally:
+            connection.close()
+
+
+def lines_of_key(pem: str) -> list[str]:
+    """Of a private key, those that could be no other text."""
+    return [line for line in pem.splitlines() if len(line) > 40]
 
 
 class Asking:

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,12 +31,14 @@ class Service:
         properties: Mapping[str, str],
         *arguments: str,
         environment: Mapping[str, str],
+        listeners: Sequence[str] = (),
         debug: bool = False,
     ) -> None:
         self.rest = Rest(free_port())
         self.log = folder / f"{command}.log"
         self.config = folder / f"{command}.properties"
-        given = {"listeners": f"http://127.0.0.1:{self.rest.port}", **properties}
+        every = [f"http://127.0.0.1:{self.rest.port}", *listeners]
+        given = {"listeners": ",".join(every), **properties}
         self.config.write_text(javaproperties.dumps(given, timestamp=False))
         self.config.chmod(0o600)
         with self.log.open("wb") as log:
@@ -64,15 +66,17 @@ def service(
     properties: Mapping[str, str],
     *arguments: str,
     environment: Mapping[str, str] | None = None,
+    listeners: Sequence[str] = (),
     debug: bool = False,
 ) -> Iterator[Service]:
-    """`debug`: every logger at DEBUG, from the first line on."""
+    """`listeners` are further ones; `debug`: every logger at DEBUG, from the first line on."""
     one = Service(
         folder,
         command,
         properties,
         *arguments,
         environment=environment or spark_environment(folder),
+        listeners=listeners,
         debug=debug,
     )
     try:
