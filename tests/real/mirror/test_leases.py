@@ -1,4 +1,4 @@
-"""Leases are good once, and while the driver confirms them. On a Spark cluster: tests/real/faults."""
+"""Leases are good once, and while the driver confirms them. On a Spark cluster: make chaos."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_connections_survive_from_one_epoch_to_the_next(flow: Flow) -> None:
 def test_leaders_may_move_while_epochs_change_and_nothing_is_lost(
     three_brokers: Cluster, source_cluster: Cluster, spark: LocalSpark, tmp_path: Path
 ) -> None:
-    """Without changes of epoch, on either side, and counted: tests/real/faults"""
+    """Without changes of epoch, on either side, and counted: make chaos"""
     flow = Flow(new_alias("leaders_and_epochs"), source_cluster, three_brokers, spark, tmp_path)
     topic = flow.create(partitions=3)
     extra = {
