@@ -24,8 +24,9 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.tools import tool_command
 from heliograph.errors import EnvironmentProblem
-from heliograph.runtime.driver import Mirror, slots_for
+from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
+from heliograph.runtime.slots import slots_for
 from heliograph.spark.session import LocalSpark
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,9 @@ from heliograph.config.connectors.rest import read_rest_config
 from heliograph.config.connectors.worker import load_worker
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.connect.worker_herder import WorkerHerder, work_group
-from heliograph.runtime.driver import Mirror, slots_here
+from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
+from heliograph.runtime.slots import slots_here
 from heliograph.spark.session import ClusterSpark, LocalSpark
 from heliograph.web.listener.server import RestServer, now_ms
 

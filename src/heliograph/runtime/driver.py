@@ -4,20 +4,22 @@
             ▲                                     ▲                                 │
             └── every refresh interval            └───────── next epoch ◄───────────┘
 
-An epoch lasts until something changes: topics or partitions, its time is up, or a stop. Each flow is
-observed by a thread of its own: one that cannot be reached keeps none of the others waiting.
+An epoch lasts until something changes: topics or partitions, its time is up, or a stop. One thread, that of
+`run`, plans, begins and ends epochs; what tasks and Spark have to say is queued for it. Each flow is observed
+by a thread of its own: one that cannot be reached keeps none of the others waiting.
 """
 
 from __future__ import annotations
 
 import logging
 import math
-import os
+import queue
 import secrets
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from heliograph.client.net.backoff import Backoff
@@ -26,6 +28,7 @@ from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, Fenc
 from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt
 from heliograph.plan.epoch import plan_epoch
 from heliograph.runtime.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
+from heliograph.runtime.epoch_run import EpochRun
 from heliograph.runtime.fencing import task_producers
 from heliograph.runtime.load_monitor import LoadMonitor
 from heliograph.runtime.observed_flow import ObservedFlow
@@ -49,6 +52,8 @@ _FIRST_LOOK_SECONDS = 5.0
 _STOP_SECONDS = 3.5
 #: Nothing to copy for so long: time to start the tasks' workers.
 _WARM_SECONDS = 2.0
+#: Receipts come over another connection than Spark's word that a task has ended.
+_LAST_WORD_SECONDS = 10.0
 _RESTARTS_ONCE = 3
 
 
@@ -89,13 +94,15 @@ class Mirror:
         self._spark = spark
         self._stop = stop
         self._progress = progress
+        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._channel_key = Secret(secrets.token_hex(32))
         self._channel = ChannelServer(
             self._channel_key,
-            self._hear,
+            partial(self._queue, self._on_receipts),
             config.channel_host or spark.driver_host,
             config.channel_port,
-            on_gone=self._miss,
+            on_done=partial(self._queue, self._on_done),
+            on_gone=partial(self._queue, self._on_gone),
         )
         self.problems = Problems()
         self._serves = worker is not None
@@ -103,15 +110,10 @@ class Mirror:
         self.crew = Worker(groups, progress, self.problems, stop, spark.slots)
         self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
         self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
-        self._lock = threading.Lock()
-        self._settled = threading.Event()
         self._epoch = 0
-        self._epoch_started = 0.0
-        self._ending = False
-        self._idle = False
+        self._running: EpochRun | None = None  # none while there is nothing to copy
         self._warm_at = math.inf
         self._query: CopyQuery | None = None
-        self._running: list[list[Lease]] = []
         self._weighing = LoadMonitor(progress)
         self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
 
@@ -180,6 +182,7 @@ class Mirror:
         An epoch whose tasks have not all returned has no last word, and the receipts of those that have do
         not count: no flow goes on from what it knew before.
         """
+        self._running = None
         self._channel.withdraw(self._epoch, _STOP_SECONDS, self._stop.is_set)
         self._progress.restart(f"{failure}; starting again")
         for flow in self.crew.flows:
@@ -202,7 +205,8 @@ class Mirror:
             if self._stop.is_set():
                 return  # a JVM may take its time to start; a stop may not
         session = self._session()
-        query = self._query = CopyQuery(session, self._spark.slots, copy, self._settle)
+        returned = partial(self._queue, self._on_returned)
+        query = self._query = CopyQuery(session, self._spark.slots, copy, returned)
         try:
             if self._stop.is_set():
                 return
@@ -212,17 +216,39 @@ class Mirror:
                 return
             query.start(once=self._once)
             self._warm_at = time.monotonic() + _WARM_SECONDS
-            while not query.wait(_TICK_SECONDS):
-                if self._stop.is_set():
-                    self._await_last_word()
-                    return
-                if self._once:
-                    self._require_lead()
-                else:
-                    self._look_for_change()
+            self._follow(query)
         finally:
             self._query = None
             query.stop()
+
+    def _follow(self, query: CopyQuery) -> None:
+        """Until a stop, or, of a bounded run, until its one epoch is over."""
+        while True:
+            self._attend(_TICK_SECONDS)
+            if self._stop.is_set():
+                self._await_end()
+                return
+            if query.has_ended() and (self._running is None or not self._once):
+                return
+            self._require_last_words()
+            if self._once:
+                self._require_lead()
+            else:
+                self._look_for_change()
+
+    def _queue(self, handle: Callable[..., None], *news: Any) -> None:
+        """For the driver's thread; called by others."""
+        self._events.put(partial(handle, *news))
+
+    def _attend(self, seconds: float) -> None:
+        """Take in what was queued, for so long."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                handle = self._events.get(timeout=left)
+            except queue.Empty:
+                return
+            handle()
 
     def _session(self) -> Any:
         try:
@@ -234,26 +260,19 @@ class Mirror:
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
-        with self._lock:
-            flows = self._leased = self.crew.flows
-            self.crew.release(flows)
+        flows = self._leased = self.crew.flows
+        self.crew.release(flows)
         for flow in flows:
             flow.take_change()  # the plan takes it into account
         tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
         leases = sum(len(task) for task in tasks)
-        self._idle = not leases
-        if self._idle:
-            self._settled.set()
+        if not leases:
             return False
-        with self._lock:
-            self._epoch += 1
-            self._epoch_started = time.monotonic()
-            self._ending = False
-            self._settled.clear()
+        self._epoch += 1
+        self._running = EpochRun(number=self._epoch, tasks=tasks, started=time.monotonic())
         self._progress.begin(self._epoch)
         self._channel.open_epoch(self._epoch)
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
-        self._running = tasks
         assert self._query is not None
         setups = self._setups.pack(self.crew.setups(flows))
         self._query.add(self._epoch, tasks, setups, self._producers(tasks))
@@ -274,32 +293,57 @@ class Mirror:
         except (ClientError, Fenced) as e:
             raise QueryFailed(f"epoch {self._epoch}: {e}") from e
 
-    def _hear(self, epoch: int, receipts: list[Receipt]) -> None:
-        """Tasks report; in the channel's threads."""
-        if self._progress.update(epoch, receipts):
-            self.crew.learn(receipts)
-            for flow in self._leased:
-                self.problems.update(_area(flow), {})
+    # ── what tasks and Spark have said ───────────────────────────────────────────────────────
 
-    def _miss(self, epoch: int) -> None:
-        """A task is gone without a word; in the channel's threads. The others end, and free their cores: if
-        Spark does not give up but runs it again, that attempt is refused, and Spark gives up then."""
-        if epoch == self._epoch and not self._once and not self._stop.is_set():
-            self._end_epoch("a task is gone")
-
-    def _settle(self, receipts: list[Receipt]) -> None:
-        """An epoch is over; in Spark's callback thread. The next one starts from its receipts."""
-        if not receipts:
-            return  # it only warmed the workers
-        self._progress.settle(receipts)
+    def _on_receipts(self, epoch: int, receipts: list[Receipt]) -> None:
+        run = self._running
+        if run is None or epoch != run.number or not self._progress.update(epoch, receipts):
+            return  # of an epoch that was given up
+        run.report(receipts)
         self.crew.learn(receipts)
         for flow in self._leased:
-            flow.settle(r for r in receipts if r.flow == flow.config.name)
+            self.problems.update(_area(flow), {})
+
+    def _on_done(self, epoch: int, task: int) -> None:
+        if self._running is not None and epoch == self._running.number:
+            self._running.finish(task)
+            self._settle_if_over(self._running)
+
+    def _on_gone(self, epoch: int, task: int) -> None:
+        """A task is gone without a word. The others end, and free their cores: if Spark does not give up but
+        runs it again, that attempt is refused, and Spark gives up then."""
+        run = self._running
+        if run is not None and epoch == run.number and not self._once and not self._stop.is_set():
+            self._end_epoch(f"task {task} is gone")
+
+    def _on_returned(self, epoch: int) -> None:
+        """Spark says that all tasks of an epoch have ended."""
+        if self._running is not None and epoch == self._running.number:
+            self._running.end(time.monotonic())
+            self._settle_if_over(self._running)
+
+    def _settle_if_over(self, run: EpochRun) -> None:
+        """The next epoch starts from the receipts of the one before."""
+        if not run.over:
+            return
+        self._running = None
+        self._progress.settle(run.receipts())
+        for flow in self._leased:
+            flow.settle(run.receipts(flow.config.name))
         self._forget_dropped()
-        if self._once or self._stop.is_set():
-            self._settled.set()
-        else:
+        if not self._once and not self._stop.is_set():
             self._begin_epoch()
+
+    def _require_last_words(self) -> None:
+        """A task that returned without one has lost its line to the driver: nothing is known of its end."""
+        run = self._running
+        if run is None or run.returned_at is None:
+            return
+        if time.monotonic() > run.returned_at + _LAST_WORD_SECONDS:
+            raise QueryFailed(
+                f"epoch {run.number}: no last receipts of tasks {', '.join(map(str, run.silent))} within "
+                f"{_LAST_WORD_SECONDS:.0f} s of their end"
+            )
 
     def _forget_dropped(self) -> None:
         """If they are ours again, others may have run them meanwhile; and their new terms may have looked at
@@ -310,32 +354,35 @@ class Mirror:
             if flow.config.name in names:
                 flow.forget()
 
-    def _await_last_word(self) -> None:
-        """End the epoch, or the one that begins at this very moment, and wait for its receipts."""
+    def _await_end(self) -> None:
+        """End the epoch that runs, if one does, and wait for its receipts."""
         deadline = time.monotonic() + _STOP_SECONDS
-        while not self._settled.is_set():
+        while self._running is not None:
             self._end_epoch("stop")
-            if not self._settled.wait(_TICK_SECONDS) and time.monotonic() > deadline:
+            self._attend(_TICK_SECONDS)
+            if time.monotonic() > deadline:
                 log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
                 return
 
     def _end_epoch(self, why: str) -> None:
-        with self._lock:
-            if self._ending or self._idle:
-                return
-            self._ending = True
-        log.info("epoch %d: ending (%s)", self._epoch, why)
-        self._channel.end_epoch(self._epoch)
+        run = self._running
+        if run is None or run.ending:
+            return
+        run.ending = True
+        log.info("epoch %d: ending (%s)", run.number, why)
+        self._channel.end_epoch(run.number)
 
     def _look_for_change(self) -> None:
         self._look_at_flows()
-        if self._idle:
+        run = self._running
+        if run is None:
             self._give_up_if_hopeless()
             if not self._begin_epoch() and time.monotonic() > self._warm_at:
                 self._warm_up()
-        elif time.monotonic() - self._epoch_started > self._config.epoch_seconds:
+            return
+        if time.monotonic() - run.started > self._config.epoch_seconds:
             self._end_epoch("its time is up")
-        if why := self._weighing.look(self._leased, self._running):
+        if why := self._weighing.look(self._leased, run.tasks):
             self._end_epoch(why)
         if self._setups.outdated():
             self._end_epoch("a file with keys or certificates has changed")
@@ -349,8 +396,7 @@ class Mirror:
         for flow in leaving:
             if flow in self._leased:
                 self._end_epoch(f"flow {flow.config.name} stops or changes")
-        with self._lock:
-            self.crew.release(self._leased)
+        self.crew.release(self._leased)
         self._drop_lost([*flows, *leaving])
         if any(flow.observed and flow not in self._leased for flow in flows):
             self._end_epoch("a flow has come back to this service")
@@ -443,18 +489,3 @@ class Mirror:
 
 def _area(flow: ObservedFlow) -> str:
     return f"flow {flow.config.name}: copy"
-
-
-def slots_for(config: MirrorConfig) -> int:
-    """Task slots on this machine: what tasks.max asks for, but at most one for every two cores.
-
-    A link moves hundreds of MB/s on less than a core, and the fewer links share the partitions, the
-    more of them fill each request. On two cores one raw-copy process used 1.1 CPU s per GB, two 1.5
-    and four 1.9 (`--processes` of `make bench`, 1 KB shape); the rates were too noisy to rank.
-    """
-    return min(max((flow.tasks_max for flow in config.flows), default=1), slots_here())
-
-
-def slots_here() -> int:
-    """As many as make sense on this machine."""
-    return max(1, (os.cpu_count() or 1) // 2)

@@ -25,7 +25,7 @@ class LoadMonitor:
         self._weighed: dict[str, dict[TopicPartition, int]] = {}
         self._next = time.monotonic() + _SECONDS
 
-    def look(self, flows: Sequence[ObservedFlow], tasks: list[list[Lease]]) -> str | None:
+    def look(self, flows: Sequence[ObservedFlow], tasks: Sequence[Sequence[Lease]]) -> str | None:
         """Why the epoch of these tasks should end, if a better balance is worth a pause."""
         if time.monotonic() <= self._next:
             return None

@@ -58,7 +58,7 @@ _READINGS = 5
 
 
 class ObservedFlow:
-    """Observed and refreshed by one thread, settled by Spark's, planned and looked at by the mirror's."""
+    """Observed and refreshed by one thread; settled, planned and looked at by the driver's."""
 
     def __init__(
         self,
@@ -112,13 +112,13 @@ class ObservedFlow:
             ends = end_positions(self._source, self._partitions, self.config.isolation_level)
             self._look_for_gaps(ends)
             self._reset_unknown()
-            self._ends = ends if bounded else None
-            # Nothing is measured yet: what lies ahead of a partition is the best guess at its load.
-            self._loads = {
-                p: float(max(ends[p] - at, 0)) for p, at in self._positions.items() if p in ends
-            }
             self._schedule_refresh()
             with self._lock:
+                self._ends = ends if bounded else None
+                # Nothing is measured yet: what lies ahead of a partition is the best guess at its load.
+                self._loads = {
+                    p: float(max(ends[p] - at, 0)) for p, at in self._positions.items() if p in ends
+                }
                 self.observed = looked == self._forgotten
 
     def forget(self) -> None:
@@ -207,17 +207,16 @@ class ObservedFlow:
                 if self.observed and p in self._partitions and p.topic not in refused
                 if p in lineages
             }
-            trails, stored = dict(self._trails), dict(self._stored)
-        return FlowView(
-            flow=self.config,
-            positions=positions,
-            ends=self._ends,
-            loads=self._loads,
-            unstored=frozenset(self._unstored),
-            stored=stored,
-            trails=trails,
-            lineages=lineages,
-        )
+            return FlowView(
+                flow=self.config,
+                positions=positions,
+                ends=self._ends,
+                loads=self._loads,
+                unstored=frozenset(self._unstored),
+                stored=dict(self._stored),
+                trails=dict(self._trails),
+                lineages=lineages,
+            )
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
         """The tasks' last word on an epoch is where the next one starts."""
@@ -242,7 +241,8 @@ class ObservedFlow:
 
     def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
         """Bytes as measured by the running tasks, from now on the measure of load."""
-        self._loads = dict(loads)
+        with self._lock:
+            self._loads = dict(loads)
 
     def close(self) -> None:
         for client in (self._source, self._target, self._offsets):

@@ -42,26 +42,33 @@ class Problems:
         with self._lock:
             before = self._areas.get(area, {})
             self._areas[area] = dict(found)
+            over = {subject: before[subject] for subject in before.keys() - found.keys()}
+            due = self._due(area, found, over)
+        for line in summed_up(due):
+            log.warning("%s: %s", area, line)
+        for line in summed_up(over):
+            log.info("%s: resolved: %s", area, line)
+
+    def _due(self, area: str, found: Mapping[str, str], over: Mapping[str, str]) -> dict[str, str]:
+        """Those to be said now."""
         now = time.monotonic()
+        for sentence in over.values():
+            self._said.pop((area, sentence), None)
         due = {
             subject: sentence
             for subject, sentence in found.items()
             if now - self._said.get((area, sentence), -_REMIND_SECONDS) >= _REMIND_SECONDS
         }
         self._said |= {(area, sentence): now for sentence in due.values()}
-        for line in summed_up(due):
-            log.warning("%s: %s", area, line)
-        over = {subject: before[subject] for subject in before.keys() - found.keys()}
-        for sentence in over.values():
-            self._said.pop((area, sentence), None)
-        for line in summed_up(over):
-            log.info("%s: fine again, where there was: %s", area, line)
+        return due
 
     def forget(self, prefix: str) -> None:
-        """An area, and those below it, are not ours to tell of any more."""
+        """An area, and those below it, are not ours to tell of any more. What comes back in a new term is
+        said again."""
         with self._lock:
             for area in [a for a in self._areas if a == prefix or a.startswith(f"{prefix}:")]:
                 del self._areas[area]
+                self._said = {key: at for key, at in self._said.items() if key[0] != area}
 
     def areas(self) -> dict[str, dict[str, str]]:
         with self._lock:

@@ -1,4 +1,4 @@
-"""Leases as rows of a stream, and receipts as rows of its result.
+"""Leases as rows of a stream; a row of its result says that a task has ended.
 
 A row holds the leases of one task, in JSON; an epoch adds one row per task slot. The stream is Spark's
 memory stream, which lives in the driver's JVM: with a Python data source, planning an epoch takes up to
@@ -16,54 +16,21 @@ import pyarrow as pa
 
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.model import (
-    IsolationLevel,
     Landmark,
     LeaderEpochMark,
     Lease,
     Lineage,
     ProducerIdentity,
-    ProducerSnapshot,
-    Receipt,
     TopicIdPair,
 )
 from heliograph.security import Secret
-from heliograph.spark.control_channel import receipt_of
+from heliograph.spark.receipt_codec import snapshot_from_json
 from heliograph.spark.sealing import seal, unseal
 
-RECEIPTS = pa.schema(
-    [
-        ("flow", pa.string()),
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
-        ("position", pa.int64()),
-        ("records", pa.int64()),
-        ("bytes", pa.int64()),
-        ("source_end", pa.int64()),
-        ("stored", pa.bool_()),
-        ("state", pa.string()),
-        ("error", pa.string()),
-        ("copied_ms", pa.int64()),
-        ("foreign", pa.int64()),
-        ("doubts", pa.int64()),
-        ("trail", pa.string()),  # JSON
-        ("mark", pa.string()),  # JSON
-        ("turn", pa.int64()),
-        ("recheck", pa.bool_()),
-        ("gaps", pa.string()),  # JSON
-        ("quarantined", pa.int64()),
-        ("throttled", pa.bool_()),
-        ("stretches", pa.string()),  # JSON
-    ]
-)
-RECEIPTS_DDL = (
-    "flow string, topic string, partition int, position long, records long, bytes long, "
-    "source_end long, stored boolean, state string, error string, copied_ms long, "
-    "foreign long, doubts long, trail string, mark string, turn long, recheck boolean, gaps string, "
-    "quarantined long, throttled boolean, stretches string"
-)
+#: What Spark returns of a task: that it has ended.
+ENDED = pa.schema([("epoch", pa.int64()), ("task", pa.int32())])
+ENDED_DDL = "epoch long, task int"
 
-
-_JSON = ("trail", "mark", "gaps", "stretches")
 #: Of one task, by flow.
 Producers = Mapping[str, ProducerIdentity]
 
@@ -101,7 +68,7 @@ def read_bundle(text: str, key: Secret) -> TaskAssignment:
         Lease(
             **{
                 **fields,
-                "trail": _read_trail(fields["trail"]),
+                "trail": snapshot_from_json(fields["trail"]),
                 "lineage": _lineage(*fields["lineage"]),
             }
         )
@@ -118,28 +85,9 @@ def read_bundle(text: str, key: Secret) -> TaskAssignment:
     )
 
 
-def write_receipts(receipts: Sequence[Receipt]) -> Any:
-    columns = {name: [getattr(receipt, name) for receipt in receipts] for name in RECEIPTS.names}
-    for name in _JSON:
-        columns[name] = [json.dumps(value) for value in columns[name]]
-    return pa.RecordBatch.from_pydict(columns, schema=RECEIPTS)
-
-
-def read_receipt(row: Any) -> Receipt:
-    fields = row.asDict()
-    read = {name: json.loads(fields[name]) for name in _JSON}
-    return receipt_of({**fields, **read, "trail": _read_trail(read["trail"])})
-
-
-def _read_trail(numbers: Any) -> ProducerSnapshot | None:
-    if numbers is None:
-        return None
-    upstream, downstream, sequence, identity, stored, isolation, mark = numbers
-    return ProducerSnapshot(
-        *(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored)),
-        isolation=IsolationLevel(isolation) if isolation is not None else None,
-        mark=LeaderEpochMark.of(mark),
-    )
+def write_ended(bundle: TaskAssignment) -> Any:
+    row = {"epoch": [bundle.epoch], "task": [bundle.task]}
+    return pa.RecordBatch.from_pydict(row, schema=ENDED)
 
 
 def _lineage(

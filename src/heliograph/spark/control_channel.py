@@ -25,22 +25,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields as fields_of
 from dataclasses import replace
 from typing import Any
 
 from heliograph.errors import ConnectionLost, LeaseRefused
-from heliograph.model import (
-    SILENT_SECONDS,
-    Gap,
-    GapKind,
-    LeaderEpochMark,
-    OffsetRange,
-    PartitionState,
-    Receipt,
-)
+from heliograph.model import SILENT_SECONDS, Receipt
 from heliograph.plan.grants import Hello
 from heliograph.security import Secret
+from heliograph.spark.receipt_codec import to_json
 from heliograph.spark.signed_lines import (
     DRIVER,
     TASK,
@@ -58,8 +50,6 @@ _UNREPORTED = frozenset({__name__, "heliograph.spark.control_server"})
 #: For the first line of either side.
 HELLO_SECONDS = 10.0
 _ASK_SECONDS = 1.0
-#: Not the trail: what an epoch leaves behind comes with its result.
-_NAMES = tuple(each.name for each in fields_of(Receipt) if each.name != "trail")
 
 
 class _ToDriver(logging.Handler):
@@ -202,7 +192,7 @@ class TaskChannel:
             news = receipt.stretches or receipt.gaps
             self._sent[key] = replace(receipt, stretches=(), gaps=()) if news else receipt
         if changed:
-            self._write({"receipts": [_fields(receipt) for receipt in changed]})
+            self._write({"receipts": [to_json(receipt) for receipt in changed]})
 
     @contextmanager
     def forwarding_logs(self) -> Iterator[None]:
@@ -218,7 +208,7 @@ class TaskChannel:
             logger.setLevel(before)
 
     def say_done(self) -> None:
-        """The task returns in order; one that is gone without this word is missed."""
+        """All receipts were reported, and the task returns; one that is gone without this word is missed."""
         self._write({"done": True})
 
     def close(self) -> None:
@@ -236,19 +226,3 @@ class TaskChannel:
                 self._socket.sendall(self._signs.sign(json.dumps(message).encode()))
         except OSError as e:
             self._lose(f"connection broke: {e}")
-
-
-def _fields(receipt: Receipt) -> dict[str, Any]:
-    """As `asdict`, which would copy every stretch."""
-    return {name: getattr(receipt, name) for name in _NAMES}
-
-
-def receipt_of(fields: dict[str, Any]) -> Receipt:
-    """From the fields of one, as they are behind JSON."""
-    values = {
-        "state": PartitionState(fields["state"]),
-        "mark": LeaderEpochMark.of(fields["mark"]),
-        "gaps": tuple(Gap(GapKind(kind), *numbers) for kind, *numbers in fields["gaps"]),
-        "stretches": tuple(OffsetRange(*numbers) for numbers in fields["stretches"]),
-    }
-    return Receipt(**{**fields, **values})

@@ -19,7 +19,8 @@ from heliograph.errors import EnvironmentProblem
 from heliograph.model import SILENT_SECONDS, Receipt
 from heliograph.plan.grants import Grants, Hello
 from heliograph.security import Secret
-from heliograph.spark.control_channel import HELLO_SECONDS, receipt_of
+from heliograph.spark.control_channel import HELLO_SECONDS
+from heliograph.spark.receipt_codec import from_json
 from heliograph.spark.signed_lines import (
     DRIVER,
     TASK,
@@ -51,8 +52,9 @@ class _Task:
 
 
 class ChannelServer:
-    """`on_gone` is called with the epoch of a task whose line ended without a word, in one of its threads.
-    With a `port` of 0, any that is free. Raises EnvironmentProblem if it cannot be had."""
+    """`on_receipts(epoch, receipts)`, `on_done(epoch, task)` after the last of them, and `on_gone(epoch,
+    task)` if its line ended without that word, are called in threads of the channel, and must not wait. With
+    a `port` of 0, any that is free. Raises EnvironmentProblem if it cannot be had."""
 
     def __init__(
         self,
@@ -61,10 +63,12 @@ class ChannelServer:
         host: str = "127.0.0.1",
         port: int = 0,
         *,
-        on_gone: Callable[[int], None] = lambda epoch: None,
+        on_done: Callable[[int, int], None] = lambda epoch, task: None,
+        on_gone: Callable[[int, int], None] = lambda epoch, task: None,
     ) -> None:
         self._key = key
         self._on_receipts = on_receipts
+        self._on_done = on_done
         self._on_gone = on_gone
         try:
             self._listener = socket.create_server((host, port))
@@ -170,24 +174,24 @@ class ChannelServer:
                 return
             done = False
             try:
-                done = self._attend(line, hello.epoch, checks)
+                done = self._attend(line, hello, checks)
             except (OSError, ValueError, KeyError, TypeError, RecursionError, ForgedLine) as e:
                 log.info("channel: a task's connection ended: %s", e)
             finally:
                 with self._lock:
                     self._tasks.pop(line, None)
         if not done and not self._closed.is_set():
-            self._on_gone(hello.epoch)
+            self._on_gone(hello.epoch, hello.task)
 
-    def _attend(self, line: socket.socket, epoch: int, checks: SignedLines) -> bool:
+    def _attend(self, line: socket.socket, hello: Hello, checks: SignedLines) -> bool:
         """Until the task hangs up: whether it had said that it is done."""
         done = False
         line.settimeout(None)
         with line.makefile("rb") as messages:
             while text := messages.readline(_MAX_LINE):
                 message = json.loads(checks.check(text))
+                self._hear(line, hello, message)
                 done = done or "done" in message
-                self._hear(line, epoch, message)
         return done
 
     def _admit(self, line: socket.socket) -> tuple[Hello | None, SignedLines | None]:
@@ -235,7 +239,7 @@ class ChannelServer:
         )
         return False
 
-    def _hear(self, line: socket.socket, epoch: int, message: dict[str, Any]) -> None:
+    def _hear(self, line: socket.socket, hello: Hello, message: dict[str, Any]) -> None:
         if "ask" in message:
             with self._lock:
                 task = self._tasks[line]
@@ -244,7 +248,9 @@ class ChannelServer:
         elif "message" in message:
             log.log(message["level"], "%s", message["message"])
         elif "receipts" in message:
-            self._on_receipts(epoch, [receipt_of(fields) for fields in message["receipts"]])
+            self._on_receipts(hello.epoch, [from_json(fields) for fields in message["receipts"]])
+        elif "done" in message:
+            self._on_done(hello.epoch, hello.task)
 
 
 def _whole(number: Any) -> int:

@@ -14,8 +14,8 @@ from typing import Any
 
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import HeliographError
-from heliograph.model import Lease, Receipt
-from heliograph.spark.assignments import RECEIPTS_DDL, LeaseStream, Producers, read_receipt
+from heliograph.model import Lease
+from heliograph.spark.assignments import ENDED_DDL, LeaseStream, Producers
 from heliograph.spark.task import Copy
 
 log = logging.getLogger(__name__)
@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 #: folder in memory, thrown away at the end, makes the change of epoch quicker.
 _FAST_FOLDER = Path("/dev/shm")
 
+#: How long a query that has ended is asked how.
+_MOMENT_SECONDS = 0.1
 #: What Spark says of the task that made it give up.
 _LOST_TASK = re.compile(r"most recent failure: (Lost task .*)")
 
@@ -52,17 +54,16 @@ def _in_our_words() -> Iterator[None]:
 
 
 class CopyQuery:
-    """`settle(receipts)` is called in the query's own thread when an epoch's tasks have all returned."""
+    """`returned(epoch)` is called in Spark's callback thread when all tasks of an epoch have ended. It must
+    not wait."""
 
-    def __init__(
-        self, spark: Any, slots: int, copy: Copy, settle: Callable[[list[Receipt]], None]
-    ) -> None:
+    def __init__(self, spark: Any, slots: int, copy: Copy, returned: Callable[[int], None]) -> None:
         """This and all else raises QueryFailed."""
-        self._settle = settle
+        self._returned = returned
         self._query: Any = None
         with _in_our_words():
             self._leases = LeaseStream(spark, slots, copy.seal_key)
-            self._result = _map_in_arrow(self._leases.to_df(spark), copy, RECEIPTS_DDL)
+            self._result = _map_in_arrow(self._leases.to_df(spark), copy, ENDED_DDL)
         fast = _FAST_FOLDER if os.access(_FAST_FOLDER, os.W_OK) else None
         self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
 
@@ -89,10 +90,12 @@ class CopyQuery:
         with _in_our_words():
             self._leases.add(epoch, tasks, setups, producers)
 
-    def wait(self, timeout: float) -> bool:
-        """Whether the query has ended; raises if it ended badly."""
+    def has_ended(self) -> bool:
+        """Raises if it ended badly."""
         with _in_our_words():
-            return bool(self._query.awaitTermination(timeout))
+            if self._query.isActive:
+                return False
+            return bool(self._query.awaitTermination(_MOMENT_SECONDS))
 
     def settle_all(self) -> None:
         """Wait until every epoch added so far is settled."""
@@ -108,7 +111,8 @@ class CopyQuery:
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     def _on_batch(self, result: Any, _batch_id: int) -> None:
-        self._settle([read_receipt(row) for row in result.collect()])
+        for epoch in {row.epoch for row in result.collect()}:  # none, if it only warmed the workers
+            self._returned(epoch)
 
 
 def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:

@@ -20,7 +20,7 @@ from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.plan.grants import Hello
 from heliograph.security import Secret
-from heliograph.spark.assignments import TaskAssignment, read_bundle, write_receipts
+from heliograph.spark.assignments import TaskAssignment, read_bundle, write_ended
 from heliograph.spark.control_channel import TaskChannel
 
 _REPORT_SECONDS = 1.0
@@ -52,20 +52,21 @@ class Copy:
             for text in batch.column(0).to_pylist():
                 bundle = read_bundle(text, self.seal_key)
                 if bundle.leases:
-                    yield write_receipts(self._run(bundle))
+                    self._run(bundle)
+                    yield write_ended(bundle)
 
-    def _run(self, bundle: TaskAssignment) -> list[Receipt]:
+    def _run(self, bundle: TaskAssignment) -> None:
         """Raises LeaseRefused, before anything is done, if this is not the task's first attempt: Spark gives
         up on the epoch then, and the mirror looks at the clusters before it leases anew."""
         hello = Hello(bundle.epoch, bundle.task, _attempt())
         channel = TaskChannel(self.driver, self.channel_key, hello)
         try:
             with channel.forwarding_logs():
-                return self._copy(bundle, channel)
+                self._copy(bundle, channel)
         finally:
             channel.close()
 
-    def _copy(self, bundle: TaskAssignment, channel: TaskChannel) -> list[Receipt]:
+    def _copy(self, bundle: TaskAssignment, channel: TaskChannel) -> None:
         setups = {setup.flow.name: setup for setup in bundle.setups}
         _forget_clients(bundle.running)
         runs = []
@@ -79,7 +80,7 @@ class Copy:
             _attend(runs, channel)
         finally:
             _see_out(runs, channel)
-            # Once: what a receipt tells of stretches, the next one does not.
+            # Once: what a receipt tells of the offset map, the next one does not.
             receipts = [receipt for run in runs for receipt in run.link.receipts()]
             channel.report(receipts)
             for run in runs:
@@ -88,7 +89,6 @@ class Copy:
             if run.failure is not None:
                 raise run.failure
         channel.say_done()
-        return receipts
 
     def _link(
         self,

@@ -44,7 +44,7 @@ def _run_once(archive: Path) -> None:
     """Every step of a mirror's start, with an epoch that has nothing to copy."""
     spark = LocalSpark(1, jvm_flags=(f"-XX:ArchiveClassesAtExit={archive}",))
     copy = Copy(driver=("", 0), channel_key=Secret(), seal_key=new_key(), patience_seconds=1)
-    query = CopyQuery(spark.session(), 1, copy, lambda receipts: None)
+    query = CopyQuery(spark.session(), 1, copy, lambda epoch: None)
     query.start(once=False)
     for epoch in (1, 2):
         query.add(epoch, [])

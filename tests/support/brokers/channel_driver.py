@@ -39,10 +39,14 @@ class Driver:
     def __init__(self) -> None:
         self.heard: queue.Queue[tuple[int, list[Receipt]]] = queue.Queue()
         self.missed: queue.Queue[int] = queue.Queue()
+        self.done: queue.Queue[tuple[int, int]] = queue.Queue()
         self._epoch: int | None = None
         self._tasks = 0
         self.server = ChannelServer(
-            KEY, lambda epoch, got: self.heard.put((epoch, got)), on_gone=self.missed.put
+            KEY,
+            lambda epoch, got: self.heard.put((epoch, got)),
+            on_done=lambda epoch, task: self.done.put((epoch, task)),
+            on_gone=lambda epoch, _: self.missed.put(epoch),
         )
 
     def open_epoch(self, epoch: int) -> None:

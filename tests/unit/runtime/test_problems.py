@@ -22,7 +22,7 @@ def test_a_problem_is_said_when_it_appears_and_when_it_is_gone(
         ("WARNING", "flow a->b: ACLs: orders: refused; grant CREATE"),
         (
             "INFO",
-            "flow a->b: ACLs: fine again, where there was: orders: refused; grant CREATE",
+            "flow a->b: ACLs: resolved: orders: refused; grant CREATE",
         ),
     ]
 
@@ -68,12 +68,22 @@ def test_the_same_trouble_with_many_is_summed_up(caplog: pytest.LogCaptureFixtur
         "flow us->eu: groups: us cannot be reached",
     ]
     assert len(said) == 10
-    assert said[9].endswith(
-        "fine again, where there was: and 497 more like it: us: group '…': its coordinator moves"
-    )
+    assert said[9].endswith("resolved: and 497 more like it: us: group '…': its coordinator moves")
 
 
 def test_different_troubles_are_all_said() -> None:
     found = {"a": "a: refused", "b": "b: gone", "c": "c: refused", "d": "too long"}
 
     assert sorted(summed_up(found)) == ["a: refused", "b: gone", "c: refused", "too long"]
+
+
+def test_a_problem_that_comes_back_in_a_new_term_is_said_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    problems = Problems()
+    problems.update("flow a->b: ACLs", TROUBLE)
+    problems.forget("flow a->b")
+
+    problems.update("flow a->b: ACLs", TROUBLE)
+
+    assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]

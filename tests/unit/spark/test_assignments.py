@@ -1,54 +1,26 @@
-"""Leases and receipts on their way through Spark."""
+"""Leases on their way through Spark."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 from heliograph.model import (
-    Gap,
-    GapKind,
     LeaderEpochMark,
     Lease,
     Lineage,
-    OffsetRange,
-    PartitionState,
     ProducerIdentity,
     ProducerSnapshot,
-    Receipt,
     TopicIdPair,
 )
 from heliograph.spark.assignments import (
-    RECEIPTS,
-    RECEIPTS_DDL,
+    ENDED,
+    ENDED_DDL,
     TaskAssignment,
     read_bundle,
-    read_receipt,
     write_bundle,
-    write_receipts,
+    write_ended,
 )
 from heliograph.spark.sealing import new_key
 
 TRAIL = ProducerSnapshot(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
-
-RECEIPT = Receipt(
-    flow="a->b",
-    topic="orders",
-    partition=3,
-    position=5,
-    records=2,
-    bytes=100,
-    source_end=9,
-    stored=True,
-    state=PartitionState.RETRYING,
-    error="no leader",
-    copied_ms=1_700_000_000_000,
-    trail=TRAIL,
-    mark=LeaderEpochMark(7, 2),
-    turn=3,
-    recheck=True,
-    gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
-    stretches=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
-)
 
 
 def test_leases_are_the_same_behind_spark() -> None:
@@ -69,11 +41,8 @@ def test_leases_are_the_same_behind_spark() -> None:
     assert read_bundle(write_bundle(bundle, key), key) == bundle
 
 
-def test_a_receipt_is_the_same_behind_spark() -> None:
-    (row,) = write_receipts([RECEIPT]).to_pylist()
+def test_what_spark_returns_of_a_task_is_that_it_has_ended() -> None:
+    bundle = TaskAssignment(epoch=3, task=1, leases=())
 
-    assert read_receipt(SimpleNamespace(**row, asDict=lambda: row)) == RECEIPT
-
-
-def test_both_schemas_have_the_same_columns() -> None:
-    assert [column.split()[0] for column in RECEIPTS_DDL.split(", ")] == RECEIPTS.names
+    assert write_ended(bundle).to_pylist() == [{"epoch": 3, "task": 1}]
+    assert [column.split()[0] for column in ENDED_DDL.split(", ")] == ENDED.names

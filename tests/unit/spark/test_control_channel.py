@@ -218,6 +218,7 @@ def test_a_task_that_is_gone_without_a_word_is_missed_and_one_that_is_done_is_no
     done.say_done()
     done.close()
     assert driver.server.await_gone(3, SECONDS)
+    assert driver.done.get(timeout=SECONDS) == (3, 1)
     gone.close()
 
     assert driver.missed.get(timeout=SECONDS) == 4

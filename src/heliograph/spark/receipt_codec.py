@@ -1,0 +1,52 @@
+"""A receipt on its way from a task to the driver: `Receipt` declares it, this is how it is written as JSON.
+
+There is one way: lines of the control channel (`control_channel.py`). What Spark returns of a task is that it
+has ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields as fields_of
+from typing import Any
+
+from heliograph.model import (
+    Gap,
+    GapKind,
+    IsolationLevel,
+    LeaderEpochMark,
+    OffsetRange,
+    PartitionState,
+    ProducerIdentity,
+    ProducerSnapshot,
+    Receipt,
+)
+
+_NAMES = tuple(each.name for each in fields_of(Receipt))
+
+
+def to_json(receipt: Receipt) -> dict[str, Any]:
+    """As `asdict`, which would copy every range of the offset map."""
+    return {name: getattr(receipt, name) for name in _NAMES}
+
+
+def from_json(fields: dict[str, Any]) -> Receipt:
+    """Raises KeyError, TypeError or ValueError if it is none."""
+    values = {
+        "state": PartitionState(fields["state"]),
+        "trail": snapshot_from_json(fields["trail"]),
+        "mark": LeaderEpochMark.of(fields["mark"]),
+        "gaps": tuple(Gap(GapKind(kind), *numbers) for kind, *numbers in fields["gaps"]),
+        "stretches": tuple(OffsetRange(*numbers) for numbers in fields["stretches"]),
+    }
+    return Receipt(**{**fields, **values})
+
+
+def snapshot_from_json(numbers: Any) -> ProducerSnapshot | None:
+    if numbers is None:
+        return None
+    upstream, downstream, sequence, identity, stored, isolation, mark = numbers
+    return ProducerSnapshot(
+        *(upstream, downstream, sequence, ProducerIdentity(*identity), tuple(stored)),
+        isolation=IsolationLevel(isolation) if isolation is not None else None,
+        mark=LeaderEpochMark.of(mark),
+    )

@@ -1,0 +1,76 @@
+"""A receipt is the same behind the control channel, with all that it may hold."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+from heliograph.model import (
+    Gap,
+    GapKind,
+    IsolationLevel,
+    LeaderEpochMark,
+    OffsetRange,
+    PartitionState,
+    ProducerIdentity,
+    ProducerSnapshot,
+    Receipt,
+)
+from heliograph.spark.receipt_codec import from_json, to_json
+
+SNAPSHOT = ProducerSnapshot(
+    *(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3)),
+    isolation=IsolationLevel.READ_COMMITTED,
+    mark=LeaderEpochMark(7, 2, ((2, 5),)),
+)
+RECEIPT = Receipt(
+    flow="a->b",
+    topic="orders",
+    partition=3,
+    position=5,
+    records=2,
+    bytes=100,
+    source_end=9,
+    stored=True,
+    state=PartitionState.RETRYING,
+    error="no leader",
+    copied_ms=1_700_000_000_000,
+    foreign=4,
+    doubts=1,
+    quarantined=2,
+    throttled=True,
+    trail=SNAPSHOT,
+    mark=LeaderEpochMark(7, 2),
+    turn=3,
+    recheck=True,
+    gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
+    stretches=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
+)
+
+
+def test_a_receipt_with_everything_is_the_same_behind_json() -> None:
+    assert from_json(json.loads(json.dumps(to_json(RECEIPT)))) == RECEIPT
+
+
+def test_every_field_has_a_value_of_its_own_in_this_test() -> None:
+    plain = Receipt(
+        *(), flow="", topic="", partition=0, position=0, records=0, bytes=0, source_end=0,
+        stored=False, state=PartitionState.RUNNING,
+    )  # fmt: skip
+    same = [f.name for f in fields(Receipt) if getattr(plain, f.name) == getattr(RECEIPT, f.name)]
+    assert same == []
+
+
+def test_what_is_not_there_stays_away() -> None:
+    plain = Receipt(
+        flow="a->b",
+        topic="orders",
+        partition=0,
+        position=0,
+        records=0,
+        bytes=0,
+        source_end=-1,
+        stored=True,
+        state=PartitionState.RUNNING,
+    )
+    assert from_json(json.loads(json.dumps(to_json(plain)))) == plain
