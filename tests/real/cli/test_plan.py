@@ -22,7 +22,7 @@ from support.clusters.grouping import commit
 from support.clusters.snapshot import snapshot
 from support.clusters.writing import admin, create_topics, set_topic_config
 from support.commands import heliograph, heliograph_here
-from support.flows.handmade import HandMade
+from support.flows.handmade import OFFSETS_PARTITIONS, HandMade
 from support.flows.mirroring import TARGET, Flow, new_alias
 from support.waiting import PATIENCE_SECONDS
 
@@ -129,7 +129,7 @@ def assert_topics(planned: dict[str, Any], made: HandMade, new: str, grown: str)
     }
     internal = {each["topic"]: each["found"] for each in planned["internal_topics"]}
     assert internal == {
-        made.flow.offsets_topic: 25,
+        made.flow.offsets_topic: OFFSETS_PARTITIONS,
         f"mm2-configs.{made.alias}.internal": None,
         f"mm2-status.{made.alias}.internal": None,
         f"mm2-heliograph.{made.alias}.internal": None,

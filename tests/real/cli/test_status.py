@@ -28,7 +28,7 @@ from heliograph.records.decode import Record
 from support.clusters.grouping import client, commit, member
 from support.clusters.writing import New, Writer, numbered, write
 from support.commands import heliograph
-from support.flows.handmade import HandMade
+from support.flows.handmade import OFFSETS_PARTITIONS, HandMade
 from support.flows.mirroring import Flow, new_alias
 from support.waiting import PATIENCE_SECONDS, eventually
 
@@ -111,7 +111,7 @@ def store_offset(made: HandMade, partition: int, offset: int) -> None:
     """As MirrorMaker 2's Connect worker does."""
     key = source_offset_key("MirrorSourceConnector", made.alias, made.topic, partition)
     record = Record(timestamp=1, key=key, value=source_offset_value(offset))
-    number = murmur2_partition(key, 25)
+    number = murmur2_partition(key, OFFSETS_PARTITIONS)
     RecordWriter(made.target_client, made.flow.offsets_topic).write({number: [record]})
 
 

@@ -13,6 +13,9 @@ from support.clusters.writing import create_topics, delete_topic, numbered, writ
 from support.flows.mirroring import Flow
 from support.waiting import eventually
 
+#: More than one, as with MirrorMaker 2, and not its 25.
+OFFSETS_PARTITIONS = 3
+
 
 class HandMade:
     """One flow with one topic of two partitions on either side; `copy` is what tasks would do."""
@@ -24,7 +27,7 @@ class HandMade:
         self.target_client = target
         self.topic = flow.create(partitions=2)
         self.remote = flow.remote(self.topic)
-        create_topics(flow.target, {self.remote: 2, flow.offsets_topic: 25})
+        create_topics(flow.target, {self.remote: 2, flow.offsets_topic: OFFSETS_PARTITIONS})
 
     def config(self, **settings: str) -> FlowConfig:
         groups = {"groups": f"{self.alias}.*", "groups_exclude": "", **settings}

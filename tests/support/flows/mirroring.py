@@ -32,6 +32,9 @@ _ONE_BROKER = (
     "checkpoints.topic",
     "heartbeats.topic",
 )
+#: By default they have 25 and 5: thousands of partitions, for the flows of all tests. Java's own workers have
+#: the defaults in tests/real/compat.
+FEW_PARTITIONS = {"offset.storage.partitions": "1", "status.storage.partitions": "1"}
 
 
 def new_alias(name: str) -> str:
@@ -155,6 +158,7 @@ class Flow:
             "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
             "emit.heartbeats.enabled": "false",  # on the shared source every other flow would mirror them
             **{f"{name}.replication.factor": "1" for name in _ONE_BROKER},
+            **FEW_PARTITIONS,
             "once.timeout.seconds": str(int(PATIENCE_SECONDS)),
             **written,
         }

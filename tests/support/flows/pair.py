@@ -21,7 +21,7 @@ from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import ends, offsets, read_all, topics_of
 from support.clusters.writing import admin, create_topics, numbered, write
-from support.flows.mirroring import Running, load_properties, running
+from support.flows.mirroring import FEW_PARTITIONS, Running, load_properties, running
 from support.waiting import PATIENCE_SECONDS, eventually
 
 PARTITIONS = 10
@@ -100,7 +100,7 @@ class Pair:
         }
         written |= {f"{name}.interval.seconds": "1" for name in _INTERVALS}
         written |= {f"{name}.replication.factor": "1" for name in _FACTORS}
-        return written | dict(extra or {})
+        return written | FEW_PARTITIONS | dict(extra or {})
 
     def config(self, extra: Mapping[str, str] | None = None, *, both: bool = False) -> MirrorConfig:
         return load_properties(self.folder, self.properties(extra, both=both))

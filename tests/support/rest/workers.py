@@ -14,7 +14,7 @@ from heliograph.connect.worker_herder import WorkerHerder, work_group
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
 from support.clusters.reading import offsets, topics_of
-from support.flows.mirroring import TARGET, Flow
+from support.flows.mirroring import FEW_PARTITIONS, TARGET, Flow
 from support.waiting import PATIENCE_SECONDS, eventually, stays
 
 _PACKAGE = "org.apache.kafka.connect.mirror."
@@ -28,6 +28,7 @@ def worker_properties(flow: Flow) -> dict[str, str]:
         "group.id": name,
         **{f"{kind}.storage.topic": f"{name}-{kind}" for kind in ("config", "offset", "status")},
         **{f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")},
+        **FEW_PARTITIONS,
         "key.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
         "value.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
         "header.converter": "org.apache.kafka.connect.converters.ByteArrayConverter",
