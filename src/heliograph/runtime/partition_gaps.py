@@ -20,7 +20,7 @@ from heliograph.model import (
 )
 from heliograph.plan.gaps import Known, describe, outcome
 
-#: The last receipts of an epoch come twice.
+#: Gaps of a receipt that were counted before are not counted again.
 _RECENT = 8
 
 
@@ -68,7 +68,8 @@ class PartitionGaps:
         if any(gap.kind is GapKind.TARGET_LOST for gap in receipt.gaps):
             self.landmark = None
         landed = [each for each in receipt.stretches if each.downstream >= 0]
-        if landed:
+        # Of an older turn: in the log of a remote topic that is not there any more.
+        if landed and receipt.turn == self.turn:
             self.landmark = landed[-1].landmark
         self.source_end = max(receipt.source_end, self.source_end)
         if receipt.stored:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from heliograph.model import (
     Gap,
     GapKind,
     IsolationLevel,
+    Landmark,
     LeaderEpochMark,
+    OffsetRange,
     PartitionState,
     ProducerIdentity,
     ProducerSnapshot,
@@ -192,6 +195,21 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
     assert gaps.identities() != before, "its lease is another"
     assert gaps.turns(TP) == range(2), "what its tasks say of positions holds"
     assert gaps.origins()[TP] == TopicIdPair("s1", "t2")
+
+
+def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowGaps) -> None:
+    """Or the next task would take the new topic for one that has lost its records, and copy them again."""
+    look(gaps, SAME)
+    told = replace(receipt(65), stretches=(OffsetRange(50, 40, 15),))
+    gaps.hear([told])
+    assert gaps.lineages()[TP].landmark == Landmark(65, 55)
+
+    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    gaps.hear([replace(told, stretches=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
+    assert gaps.lineages()[TP].landmark is None
+
+    gaps.hear([replace(told, turn=1, stretches=(OffsetRange(65, 2, 3),))])
+    assert gaps.lineages()[TP].landmark == Landmark(68, 5)
 
 
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:
