@@ -8,7 +8,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from support.clusters.reading import read_all
 from support.clusters.stored import key_of, store, stored
 from support.clusters.writing import Writer, admin, create_topics, numbered, write
-from support.flows.mirroring import Flow, mirror_once
+from support.flows.mirroring import FEW_PARTITIONS, Flow, load_properties, mirror_once
 from support.waiting import PATIENCE_SECONDS, eventually
 
 
@@ -24,11 +24,18 @@ def test_offsets_are_stored_in_connects_exact_bytes(flow: Flow) -> None:
     }
 
 
+def mirror_with_defaults(flow: Flow) -> None:
+    """As many partitions of the offsets topic as MirrorMaker 2 has."""
+    properties = {k: v for k, v in flow.properties().items() if k not in FEW_PARTITIONS}
+    outcome = mirror_once(flow.spark, load_properties(flow.folder, properties))
+    assert outcome.good, outcome
+
+
 def test_offset_records_lie_where_kafkas_own_partitioner_puts_them(flow: Flow) -> None:
     topic = flow.create(partitions=20)
     write(flow.source, topic, [r for p in range(20) for r in numbered(range(1), partition=p)])
 
-    flow.mirror_once()
+    mirror_with_defaults(flow)
     ours = {r.key: p for p, rs in read_all(flow.target, flow.offsets_topic).items() for r in rs}
     for partition in range(20):
         store(flow, key_of(flow, topic, partition), b'{"offset":0}')
@@ -43,7 +50,7 @@ def test_offset_records_lie_where_kafkas_own_partitioner_puts_them(flow: Flow) -
 def test_the_offsets_topic_is_compacted_and_has_25_partitions(flow: Flow) -> None:
     flow.create()
 
-    flow.mirror_once()
+    mirror_with_defaults(flow)
 
     client: AdminClient = admin(flow.target)
     assert (
