@@ -57,8 +57,8 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def side_by_side(rows: Sequence[Row]) -> str:
-    """A line per fault, with all modes and systems in it, as docs/faults.md shows it; empty where only one system
-    was tried."""
+    """A line per fault, with all modes and systems in it, as docs/faults.md shows it; empty where only one
+    system was tried."""
     systems = [each for each in System if any(row["system"] == each for row in rows)]
     if len(systems) < 2:
         return ""

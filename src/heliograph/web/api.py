@@ -34,13 +34,13 @@ _STATUSES: tuple[tuple[type[HeliographError], int], ...] = (
 
 class Api:
     def __init__(self, routes: Sequence[Route], tls: TlsContext) -> None:
-        self._router = Router(routes)
+        self.router = Router(routes)
         self._tls = tls
 
     def answer(self, call: RestRequest) -> RestResponse:
         try:
             check_path(call.target)
-            handler, path = self._router.find(call)
+            handler, path = self.router.find(call)
             found = replace(call, path=path)
             try:
                 return handler(found)

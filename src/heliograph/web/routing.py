@@ -39,6 +39,7 @@ class _Resource:
 
 class Router:
     def __init__(self, routes: Sequence[Route]) -> None:
+        self.routes = tuple(routes)
         by_template: dict[str, dict[str, Route]] = {}
         for route in routes:
             by_template.setdefault(route.template, {})[route.method] = route

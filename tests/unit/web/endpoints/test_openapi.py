@@ -37,6 +37,14 @@ def config() -> SchemathesisConfig:
 schema = schemathesis.openapi.from_asgi("/openapi.json", api(), config=config())
 
 
+#: The document itself, and what only workers say to each other.
+UNDESCRIBED = {
+    ("GET", "/openapi.json"),
+    ("POST", "/connectors/{connector}/tasks"),
+    ("PUT", "/connectors/{connector}/fence"),
+}
+
+
 @schema.parametrize()
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_no_request_breaks_the_worker(case: schemathesis.Case) -> None:
@@ -55,13 +63,10 @@ def test_every_route_is_described() -> None:
         for path, methods in document()["paths"].items()
         for method in methods
     }
-    served = {
-        (method, resource.pattern.pattern)
-        for resource in Asking().api._router._resources
-        for method in resource.methods
-    }
+    served = {(route.method, route.template) for route in Asking().api.router.routes}
 
-    assert len(described) == len(served) - 3  # the document itself, and what only workers say
+    assert described == served - UNDESCRIBED
+    assert served >= UNDESCRIBED
 
 
 @pytest.mark.parametrize("name", ["Connector", "Status", "Validation", "Error"])
