@@ -39,7 +39,10 @@ sys.stdin.read()
 
 
 def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # also if it ends between two questions
+        return True
 
 
 def children_of(pid: int) -> list[int]:
