@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from heliograph.cli.brokers import brokers, stop_signal
 from heliograph.errors import ConfigError
+from support.processes import is_gone
 from support.waiting import PATIENCE_SECONDS
 
 SCRIPT = """
@@ -41,7 +42,7 @@ def test_brokers_run_until_a_signal_and_leave_only_the_data(tmp_path: Path) -> N
 
         assert command.wait(PATIENCE_SECONDS) == 0
     assert f"here.bootstrap.servers = {found['here']}" in "".join(shown)
-    assert not any(process.is_running() for process in family)
+    assert all(is_gone(process) for process in family)
     assert (tmp_path / "here" / "node-1" / "data" / "meta.properties").is_file()
 
 

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from heliograph.embedded.child_process import KeptProcess
+from support.processes import is_gone
 from support.waiting import PATIENCE_SECONDS, eventually
 
 CLUSTER_PARENT = """
@@ -36,13 +37,6 @@ if forked == 0:
 print(kept.pid, other.pid, forked, flush=True)
 sys.stdin.read()
 """
-
-
-def gone(pid: int) -> bool:
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:  # also if it ends between two questions
-        return True
 
 
 def children_of(pid: int) -> list[int]:
@@ -76,7 +70,7 @@ def test_brokers_and_their_files_go_when_the_parent_is_killed(number: signal.Sig
 
     end(parent, number)
 
-    eventually(lambda: [pid for pid in family if not gone(pid)], lambda left: not left)
+    eventually(lambda: [pid for pid in family if not is_gone(pid)], lambda left: not left)
     eventually(Path(folder).exists, lambda there: not there)
 
 
@@ -87,8 +81,8 @@ def test_other_children_of_the_parent_do_not_keep_it_alive(tmp_path: Path) -> No
     end(parent, signal.SIGKILL)
 
     try:
-        eventually(lambda: gone(kept), bool)
-        assert not any(gone(other) for other in others)
+        eventually(lambda: is_gone(kept), bool)
+        assert not any(is_gone(other) for other in others)
     finally:
         for other in others:
             os.kill(other, signal.SIGKILL)

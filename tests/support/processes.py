@@ -1,0 +1,22 @@
+"""Processes that may end between two questions."""
+
+from __future__ import annotations
+
+import psutil
+
+
+def is_gone(process: psutil.Process | int) -> bool:
+    """A zombie has ended, too: only its parent has not asked how."""
+    try:
+        found = psutil.Process(process) if isinstance(process, int) else process
+        return found.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def arguments_of(process: psutil.Process) -> list[str]:
+    """None of one that has ended."""
+    try:
+        return process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
