@@ -12,8 +12,8 @@ from heliograph.client.produce import producer
 from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
+from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
-from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.plan.gaps import Verdict
 from heliograph.plan.resume import Landed, landed_since
 from simulation import scenarios

@@ -20,8 +20,6 @@ from heliograph.copy import (
     cluster_retry,
     log_gaps,
     loop,
-    offset_store,
-    offset_syncs,
     partition,
     producer_recovery,
     producers,
@@ -29,6 +27,7 @@ from heliograph.copy import (
     subscription,
     target_loss,
 )
+from heliograph.copy.bookkeeping import offset_store, offset_syncs
 from heliograph.runtime import log_gaps as service_gaps
 from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World

@@ -14,7 +14,7 @@ from heliograph.client.produce.producer import IDENTITY_ERRORS
 from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
 from heliograph.copy.foreign_writers import note_foreign_records
 from heliograph.copy.partition import Partition
-from heliograph.copy.remote_log import Foreign
+from heliograph.copy.state.remote_log import Foreign
 from heliograph.errors import BrokerError
 from heliograph.model import TopicPartition
 

@@ -20,7 +20,7 @@ from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.offset_store import OffsetStore
+from heliograph.copy.bookkeeping.offset_store import OffsetStore
 from heliograph.copy.partition import Partition
 from heliograph.copy.quarantine import Quarantine
 from heliograph.errors import BrokerError, ClientError, HeliographError

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from heliograph.client.fetch.log_range import records_in
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.copy.partition import Partition
-from heliograph.copy.remote_log import Foreign
+from heliograph.copy.state.remote_log import Foreign
 from heliograph.errors import ClientError
 
 log = logging.getLogger(__name__)

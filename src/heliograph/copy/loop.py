@@ -26,20 +26,20 @@ from heliograph.client.produce.producer import Producer
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.at_least_once import AtLeastOnce
-from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.offset_store import OffsetStore
+from heliograph.copy.bookkeeping.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
+from heliograph.copy.bookkeeping.receipts import Receipts
 from heliograph.copy.buffer_pool import BufferPool, fetch_limits
 from heliograph.copy.cluster_retry import ClusterRetry
 from heliograph.copy.delivery import SIDE_SECONDS, Delivery, LoopParts
 from heliograph.copy.log_gaps import GapWatch
-from heliograph.copy.offset_store import OffsetStore
-from heliograph.copy.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import prepare
 from heliograph.copy.producer_recovery import ProducerRecovery
-from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.copy.producers import Producers
 from heliograph.copy.quarantine import Quarantine
-from heliograph.copy.receipts import Receipts
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.copy.target_loss import TargetLoss
 from heliograph.copy.throttle import Throttle
@@ -334,7 +334,7 @@ class CopyLoop:
             copy = self._copies[key]
             end = copy.lease.end
             if end is not None and copy.position < end <= readable:
-                copy.read_to_end(end)
+                copy.read_to(end)
                 self._subscription.obey(copy)
 
     def _on_fetch_error(self, copy: Partition, code: int) -> None:

@@ -11,12 +11,12 @@
                 └─► HALTED ◄─ a topic was replaced, or a gap under the policy `fail`: from every phase
 
 Several may be due at once; they are done in the order HALTED, RECOVERING, CHECKING, WAITING, and `phase` is
-the first of them. `phases.py` lists every arrow.
+the first of them. `state/phases.py` lists every arrow.
 
 Laws: what is acknowledged was fetched; what is stored was acknowledged; nothing is fetched unless the phase
 is COPYING; a position is left only when nothing is under way; one sequence number means one record
-(`numbering.py`). Only this module assigns a partition's fields (tests/unit/copy/test_ownership.py), and only
-the thread of its copy loop reads them: others get receipts.
+(`state/numbering.py`). Only this module assigns a partition's fields (tests/unit/copy/test_ownership.py), and
+only the thread of its copy loop reads them: others get receipts.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.produce.partition_queue import ProducerBatch
-from heliograph.copy.numbering import Numbering
-from heliograph.copy.phases import Command, Held, Phase
-from heliograph.copy.remote_log import Foreign, RemoteLog
-from heliograph.copy.stored_offset import StoredOffset
+from heliograph.copy.state.numbering import Numbering
+from heliograph.copy.state.phases import Command, Held, Phase
+from heliograph.copy.state.remote_log import Foreign, RemoteLog
+from heliograph.copy.state.stored_offset import StoredOffset
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
 from heliograph.model import (
     Gap,
@@ -282,19 +282,16 @@ class Partition:
             return
         if prepared.oversize:
             self.held = Held(prepared.oversize, prepared.position)
+            self._pass_barrier()
         else:
-            self._advance(prepared.position)
-        self._pass_barrier()
+            self.read_to(prepared.position)
 
-    def read_to_end(self, end: int) -> None:
-        """The source has no record between `position` and `end`."""
-        self._advance(end)
-        self._pass_barrier()
-
-    def _advance(self, position: int) -> None:
+    def read_to(self, position: int) -> None:
+        """All that the source has before `position` is on its way, or is not to be sent."""
         self.position = position
         if not self.outstanding:
             self.acked = position
+        self._pass_barrier()
 
     def skip_deleted(self, start: int) -> None:
         """The source has deleted the first of the records to be skipped: count on at `start`."""

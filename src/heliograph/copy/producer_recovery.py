@@ -17,8 +17,8 @@ from heliograph.client.fetch.log_end import LogEnds, Wanted, log_ends
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
-from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import Doubt, TargetLost

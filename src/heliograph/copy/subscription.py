@@ -10,11 +10,11 @@ from heliograph.client.admin.topics import topic_config
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.producer import Producer
-from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
-from heliograph.copy.phases import Command
-from heliograph.copy.producer_snapshots import ProducerSnapshots
 from heliograph.copy.quarantine import Quarantine
+from heliograph.copy.state.phases import Command
 from heliograph.errors import ClientError
 from heliograph.model import PartitionState
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import BackgroundWriter
-from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map_segments import load_stretches
 from heliograph.mm2.state_records import state_topic

@@ -18,7 +18,7 @@ from heliograph.copy.commits import Commits
 from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
 from heliograph.copy.foreign_writers import ForeignWriterDetector, note_foreign_records
 from heliograph.copy.partition import Partition
-from heliograph.copy.remote_log import Foreign
+from heliograph.copy.state.remote_log import Foreign
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import TopicPartition
 

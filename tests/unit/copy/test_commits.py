@@ -173,7 +173,7 @@ def test_the_offset_passes_what_was_dropped_behind_the_last_record() -> None:
     rig = Rig()
     batch = rig.write(ORDERS, 0, 10)
     rig.acknowledge(ORDERS, batch)
-    rig.copies[ORDERS].read_to_end(12)  # a marker of the source's
+    rig.copies[ORDERS].read_to(12)  # a marker of the source's
 
     rig.step()
 
@@ -237,7 +237,7 @@ def test_what_lacks_the_marker_that_the_target_lost_is_aborted_with_the_next_tra
 
 def test_offsets_that_moved_without_a_record_are_stored_now_and_then() -> None:
     rig = Rig(flush_ms=0)
-    rig.copies[ORDERS].read_to_end(7)
+    rig.copies[ORDERS].read_to(7)
 
     assert rig.step() == ["hold", "store"]
     assert rig.line.stored == {rig.copies[ORDERS]: 7}
@@ -260,7 +260,7 @@ def test_offsets_that_could_not_be_sent_are_given_up_in_time_and_leave_nothing_o
 ) -> None:
     """The leader of the offsets topic cannot be reached: no request of the transaction was sent."""
     rig = Rig(flush_ms=0)
-    rig.copies[ORDERS].read_to_end(7)
+    rig.copies[ORDERS].read_to(7)
     assert rig.step() == ["hold", "store"]
     assert rig.step() == []
     assert rig.commits.ended

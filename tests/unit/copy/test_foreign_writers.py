@@ -9,7 +9,7 @@ import pytest
 from heliograph.copy import foreign_writers as strangers
 from heliograph.copy.foreign_writers import ForeignWriterDetector
 from heliograph.copy.partition import Partition
-from heliograph.copy.remote_log import Foreign
+from heliograph.copy.state.remote_log import Foreign
 from heliograph.errors import ClientError
 from heliograph.model import Lease
 

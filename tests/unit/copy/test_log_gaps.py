@@ -12,10 +12,10 @@ import pytest
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import Metadata
 from heliograph.client.produce.partition_queue import ProducerBatch
+from heliograph.copy.bookkeeping.receipts import receipt_of
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
-from heliograph.copy.receipts import receipt_of
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.model import (
     GapKind,

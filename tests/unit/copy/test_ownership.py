@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from heliograph.copy.numbering import Numbering
 from heliograph.copy.partition import Partition
-from heliograph.copy.remote_log import RemoteLog
-from heliograph.copy.stored_offset import StoredOffset
+from heliograph.copy.state.numbering import Numbering
+from heliograph.copy.state.remote_log import RemoteLog
+from heliograph.copy.state.stored_offset import StoredOffset
 from support.repository import ROOT
 
 _SOURCES = ROOT / "src" / "heliograph"
@@ -25,7 +25,7 @@ _NAMES = {"copy", "partition"}
 
 def _modules() -> list[Path]:
     rooms = ("copy", "spark", "runtime")
-    found = [path for room in rooms for path in sorted((_SOURCES / room).glob("*.py"))]
+    found = [path for room in rooms for path in sorted((_SOURCES / room).rglob("*.py"))]
     return [path for path in found if path.name not in _OWNERS]
 
 

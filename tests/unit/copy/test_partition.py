@@ -6,8 +6,8 @@ import pytest
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
-from heliograph.copy.phases import Command, Phase
 from heliograph.copy.prepare_batches import Prepared
+from heliograph.copy.state.phases import Command, Phase
 from heliograph.errors import CorruptRecords
 from heliograph.mm2.offset_map import OffsetMap
 from heliograph.mm2.quarantine import Oversize

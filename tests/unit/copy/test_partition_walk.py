@@ -11,8 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
-from heliograph.copy.phases import TRANSITIONS, Arrow, Command, Phase
 from heliograph.copy.prepare_batches import Prepared
+from heliograph.copy.state.phases import TRANSITIONS, Arrow, Command, Phase
 from heliograph.errors import CorruptRecords
 from heliograph.mm2.quarantine import Oversize
 from heliograph.model import Lease, ProducerIdentity, ProducerSnapshot

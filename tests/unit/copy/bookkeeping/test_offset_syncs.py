@@ -9,8 +9,8 @@ import pytest
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import BackgroundWriter
-from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.model import ClusterConfig, Lease, OffsetRange
 
@@ -86,7 +86,7 @@ def test_a_batch_without_a_place_is_lost_and_counted(tmp_path: Path) -> None:
 def test_a_report_is_bounded_and_the_next_one_has_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("heliograph.copy.offset_syncs._RANGES_PER_REPORT", 10)
+    monkeypatch.setattr("heliograph.copy.bookkeeping.offset_syncs._RANGES_PER_REPORT", 10)
     copies = [new_copy(flow(tmp_path), partition) for partition in range(2)]
     syncs = new_syncs(flow(tmp_path), *copies)
     for copy in copies:

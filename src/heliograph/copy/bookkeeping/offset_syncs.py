@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Collection
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
 from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
 from heliograph.mm2.offset_map_segments import OffsetMapSegments

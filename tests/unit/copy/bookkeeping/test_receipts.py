@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from heliograph.client.produce.partition_queue import ProducerBatch
+from heliograph.copy.bookkeeping.receipts import Receipts
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
-from heliograph.copy.receipts import Receipts
 from heliograph.model import Gap, GapKind, Lease, OffsetRange, ProducerIdentity
 
 GAP = Gap(GapKind.OVERTAKEN, 0, 5, 5)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection
 from dataclasses import replace
 
-from heliograph.copy.offset_syncs import Syncs
+from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.model import PartitionState, Receipt
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heliograph.copy.stored_offset import StoredOffset
+from heliograph.copy.state.stored_offset import StoredOffset
 
 
 def test_the_offset_that_is_stored_for_sure_is_never_forgotten() -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
 from heliograph.errors import ConnectionLost, HeliographError
 from heliograph.model import ClusterConfig
 from heliograph.records.decode import Record
@@ -38,7 +38,9 @@ class Topic:
 
 @contextmanager
 def writing(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Iterator[BackgroundWriter]:
-    monkeypatch.setattr("heliograph.copy.background_writer.RecordWriter", lambda *_: topic)
+    monkeypatch.setattr(
+        "heliograph.copy.bookkeeping.background_writer.RecordWriter", lambda *_: topic
+    )
     config = ClusterConfig(alias="b", bootstrap_servers=("localhost:1",))
     writer = BackgroundWriter(config, topic.topic, client_id="test", what="trails")
     writer.start()

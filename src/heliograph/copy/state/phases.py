@@ -1,6 +1,6 @@
 """The phases of a partition's copy, what each asks of the copy loop, and every way from one to another.
 
-python -m heliograph.copy.phases prints them as a Mermaid diagram.
+python -m heliograph.copy.state.phases prints them as a Mermaid diagram.
 """
 
 from __future__ import annotations

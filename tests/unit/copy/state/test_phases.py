@@ -8,8 +8,8 @@ import pytest
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
-from heliograph.copy.phases import TRANSITIONS, Arrow, Phase, diagram
 from heliograph.copy.prepare_batches import Prepared
+from heliograph.copy.state.phases import TRANSITIONS, Arrow, Phase, diagram
 from heliograph.errors import CorruptRecords
 from heliograph.model import Lease, ProducerIdentity
 from support.repository import ROOT
@@ -130,4 +130,4 @@ def test_every_event_of_the_table_is_a_method() -> None:
 
 def test_the_picture_in_the_documentation_is_that_of_the_table() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text()
-    assert diagram() in page, "python -m heliograph.copy.phases prints it"
+    assert diagram() in page, "python -m heliograph.copy.state.phases prints it"

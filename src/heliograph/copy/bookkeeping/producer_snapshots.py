@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 
-from heliograph.copy.background_writer import BackgroundWriter
+from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
 from heliograph.copy.partition import Partition
 from heliograph.mm2.state_records import ProducerSnapshotRecord
 from heliograph.model import ProducerSnapshot

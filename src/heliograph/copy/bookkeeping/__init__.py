@@ -1,0 +1,1 @@
+"""What is written and told beside the records: offsets, producer snapshots, offset syncs, receipts."""
