@@ -220,7 +220,7 @@ class TaskChannel:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._lapsed:
-            return  # there is nobody to read it, or it does not count any more
+            return  # the driver does not read it, or does not count it any more
         try:
             with self._lock:
                 self._socket.sendall(self._signs.sign(json.dumps(message).encode()))

@@ -1,6 +1,6 @@
 """The driver's end of the line to its tasks: grants leases, hands on receipts, says when an epoch is over.
 
-The protocol is in `channel.py`. A task that is gone without a word is reported to the driver.
+The protocol is in `control_channel.py`. A task that is gone without a word is reported to the driver.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from heliograph.spark.signed_lines import (
 log = logging.getLogger(__name__)
 
 #: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a stretch takes 40,
-#: and links tell at most 50,000 at a time.
+#: and a copy loop tells at most 50,000 at a time.
 _MAX_LINE = 16 << 20
 _MAX_HELLO = 4096
 #: Connections that have not proved to be a task's, at a time; each has a thread. With one more, the one that

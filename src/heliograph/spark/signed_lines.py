@@ -5,7 +5,7 @@
     either ──►  <tag> <text>                       tag: HMAC(key of connection and direction, number, text)
 
 A hello that is sent again meets another challenge. A line that is forged, repeated or left out does not fit
-its number: whoever reads it hangs up. Nothing here is encrypted; no secret is sent over these lines.
+its number: its reader closes the connection. Nothing here is encrypted; no secret is sent over these lines.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def new_nonce() -> str:
 
 
 def proof(key: Secret, *words: str) -> str:
-    """That whoever says these words knows the key; no word may have a line break in it."""
+    """Proves that the sender of these words knows the key; no word may have a line break in it."""
     return hmac.new(key.encode(), "\n".join(words).encode(), "sha256").hexdigest()
 
 

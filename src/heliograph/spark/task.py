@@ -30,7 +30,7 @@ _ASK_AT = round(_REPORT_SECONDS / _POLL_SECONDS) - 1
 _JOIN_SECONDS = 0.05
 #: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
 _LOOK_SECONDS = 5.0
-#: How long a link's thread waits for a coordinator in one go; it comes back to it.
+#: How long a copy loop's thread waits for a coordinator in one go; it comes back to it.
 _COORDINATOR_SECONDS = 1.0
 
 #: This worker's clients, by flow and purpose, each with the connector that it was made for. Only one task
@@ -125,7 +125,7 @@ class Copy:
 
 
 class _Run(threading.Thread):
-    """One flow's link in a thread of its own, so that a flow that waits does not hold up another."""
+    """One flow's copy loop in a thread of its own, so that a flow that waits does not hold up another."""
 
     def __init__(self, link: CopyLoop, stop: threading.Event) -> None:
         super().__init__(name=link.flow.name, daemon=True)
@@ -154,7 +154,7 @@ def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
 
 
 def _attend(runs: list[_Run], channel: TaskChannel) -> None:
-    """Report to the driver while the links run, and pass its word on to them."""
+    """Report to the driver while the copy loops run, and pass its word on to them."""
     ticks = 0
     while any(run.is_alive() for run in runs):
         if any(run.failure for run in runs):
@@ -175,7 +175,7 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
 
 
 def _see_out(runs: list[_Run], channel: TaskChannel) -> None:
-    """Until the links have finished; meanwhile the driver is asked on, as their leases may lapse still."""
+    """Wait for the copy loops to finish; the driver is still asked, since their leases may lapse."""
     for run in runs:
         run.stop.set()
     for run in runs:

@@ -1,4 +1,4 @@
-"""What is wrong with a request's head, whoever sends it: two lengths, another host, a page of another site.
+"""Checks of a request's head, before any login: two lengths, another host, a page of another site.
 
 A browser sends what any page asks it to, to localhost as well, with the user's saved password. Two checks
 stop that: the host that a request is addressed to (DNS rebinding), and the page that a change comes from

@@ -15,6 +15,7 @@ from heliograph.connect.herder import (
     ConnectorInfo,
     ConnectorStatus,
     NotFound,
+    NotLeader,
     OffsetEntry,
     Rebalancing,
     State,
@@ -198,3 +199,24 @@ class MemoryHerder:
 def _at_the_end(partition: TopicPartition) -> OffsetEntry:
     whole = {"cluster": "A", "partition": partition.partition, "topic": partition.topic}
     return OffsetEntry(whole, {"offset": 9})
+
+
+class Follower(MemoryHerder):
+    """Sends everybody to the leader."""
+
+    def __init__(self, leader_url: str) -> None:
+        super().__init__()
+        self._leader_url = leader_url
+
+    def put(
+        self,
+        name: str,
+        config: Mapping[str, str],
+        *,
+        initial_state: str | None,
+        allow_replace: bool,
+    ) -> tuple[bool, ConnectorInfo]:
+        raise NotLeader(self._leader_url)
+
+    def delete(self, name: str) -> None:
+        raise NotLeader(self._leader_url)

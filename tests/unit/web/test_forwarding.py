@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from heliograph.config.connectors.rest import read_rest_config
-from heliograph.connect.herder import ConnectorInfo, NotLeader
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.web.listener.server import RestServer
 from support.rest.asking import HEARTBEAT, Asking
-from support.rest.memory_herder import MemoryHerder
-
-
-class Follower(MemoryHerder):
-    """Sends everybody to the leader."""
-
-    def __init__(self, leader_url: str) -> None:
-        super().__init__()
-        self._leader_url = leader_url
-
-    def put(
-        self,
-        name: str,
-        config: Mapping[str, str],
-        *,
-        initial_state: str | None,
-        allow_replace: bool,
-    ) -> tuple[bool, ConnectorInfo]:
-        raise NotLeader(self._leader_url)
-
-    def delete(self, name: str) -> None:
-        raise NotLeader(self._leader_url)
+from support.rest.memory_herder import Follower, MemoryHerder
 
 
 @contextmanager

@@ -19,7 +19,7 @@ HIDDEN = "[hidden]"
 _PASSWORDS = tuple(
     sorted({option.name for option in OPTIONS.values() if option.type.name == "PASSWORD"})
 )
-#: What nobody should print, whatever it belongs to; settings of users' own classes have such names.
+#: Names of settings that are never printed, of users' own classes, too.
 _LOOKS_SECRET = re.compile(
     r"(?:^|[._-])(?:password|passwd|passphrase|secret|token|credentials?|api[._-]?key|private[._-]?key)$",
     re.IGNORECASE,
@@ -28,7 +28,7 @@ _LOOKS_SECRET = re.compile(
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 
 _CLIENT_FAMILIES = (*SECURITY_FAMILIES, "bootstrap.")
-#: Secrets of a client that say whom to trust.
+#: Secrets of a client that decide which certificates it trusts.
 _TRUST = "ssl.truststore.certificates"
 #: Settings of a login that only say when.
 _TIMING = (".ms", ".seconds", ".factor", ".jitter")
@@ -66,7 +66,7 @@ def led_elsewhere(
     sent: Mapping[str, str | None], merged: Mapping[str, str | None], stored: Mapping[str, str]
 ) -> tuple[str, str] | None:
     """A stored secret that `merged` would keep although `sent` does not show it, and a setting that changes
-    where it goes, or to whom; None if there are none."""
+    which server it is sent to; None if there are none."""
     kept = {
         (
             _is_client(name),

@@ -14,14 +14,13 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from heliograph.config.connectors.rest import read_rest_config
-from heliograph.connect.herder import ConnectorInfo, NotLeader
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import BadKeyMaterial
 from heliograph.web.listener.server import RestServer
 from support.brokers.certificates import Authority, Identity
 from support.rest.asking import JSON_BODY
 from support.rest.listening import PATIENCE
-from support.rest.memory_herder import MemoryHerder
+from support.rest.memory_herder import Follower, MemoryHerder
 from support.waiting import PATIENCE_SECONDS
 
 AUTHORITY = Authority("rest authority")
@@ -96,22 +95,6 @@ def test_a_key_that_is_not_its_certificates_is_named_with_its_setting() -> None:
         serving(settings),
     ):
         pass
-
-
-class Follower(MemoryHerder):
-    def __init__(self, leader_url: str) -> None:
-        super().__init__()
-        self._leader_url = leader_url
-
-    def put(
-        self,
-        name: str,
-        config: Mapping[str, str],
-        *,
-        initial_state: str | None,
-        allow_replace: bool,
-    ) -> tuple[bool, ConnectorInfo]:
-        raise NotLeader(self._leader_url)
 
 
 def test_a_leader_is_reached_by_https_as_well() -> None:
