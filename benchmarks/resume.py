@@ -24,14 +24,14 @@ _LOOK_SECONDS = 0.5
 #: Connect may keep a killed worker's tasks for it for five minutes (scheduled.rebalance.max.delay.ms).
 _PATIENCE_SECONDS = 360.0
 
-_DRIVER = re.compile(r"stored offsets and trails took (\d+) ms")
+_DRIVER = re.compile(r"stored offsets and snapshots took (\d+) ms")
 _TASK = re.compile(r"(\d+) partitions looked at in (\d+) ms: (\d+) records are on the target")
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What Heliograph's log says: the driver reads offsets and trails, then all tasks look at the target at
-    once. What is there already they read past as its turn comes."""
+    """What Heliograph's log says: the driver reads offsets and snapshots, then all tasks look at the target
+    at once. What is there already they read past as its turn comes."""
 
     partitions: int
     seconds: float

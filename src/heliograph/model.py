@@ -282,8 +282,8 @@ class SyncsLocation(StrEnum):
 
 
 class Translation(StrEnum):
-    """How committed offsets are translated: `EXACT` by the stretches that raw copying records, with
-    MM2's syncs where no stretch is known; `SYNCS` by MM2's syncs alone."""
+    """How committed offsets are translated: `EXACT` by the ranges that raw copying records, with
+    MM2's syncs where no range is known; `SYNCS` by MM2's syncs alone."""
 
     EXACT = "exact"
     SYNCS = "syncs"
@@ -345,7 +345,7 @@ class Copied:
 
     partition: TopicPartition
     origin: TopicIdPair
-    stretches: tuple[OffsetRange, ...]
+    ranges: tuple[OffsetRange, ...]
     source: SeenCluster
     target: SeenCluster
 
@@ -361,9 +361,9 @@ class Lease:
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
     `stored` says whether the offsets topic knows of `start`, or need not; `stored_offset` is what that topic
-    says, -1 if nothing. With a `trail`, `start` is its upstream offset, and records from there on may be on
-    the target already. `lineage` says of which log `start` is an offset. `share` is this lease's part of what
-    its flow may read (`throttle.bytes.per.second`); those of all its leases add up to 1.
+    says, -1 if nothing. With a `snapshot`, `start` is its upstream offset, and records from there on may be
+    on the target already. `lineage` says of which log `start` is an offset. `share` is this lease's part of
+    what its flow may read (`throttle.bytes.per.second`); those of all its leases add up to 1.
     """
 
     flow: str
@@ -374,7 +374,7 @@ class Lease:
     end: int | None = None
     stored: bool = True
     stored_offset: int = -1
-    trail: ProducerSnapshot | None = None
+    snapshot: ProducerSnapshot | None = None
     lineage: Lineage = field(default_factory=Lineage)
     share: float = 0.0
 
@@ -386,10 +386,10 @@ class Receipt:
     `source_end` is the source's high watermark (last stable offset under read_committed), -1 if unknown.
     `stored` says whether the offsets topic knows of `position`, or need not. `copied_ms` is when the target
     last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
-    the remote partition between ours; `doubts` how often nobody could tell what was there already, so that
+    the remote partition between ours; `fallbacks` how often nobody could tell what was there already, so that
     records may stand twice; `quarantined` those that were left out, since the target does not take them.
-    `throttled` says that the flow's byte rate has held the copy back lately. `trail` is there once the copy
-    has ended. `stretches` are where records have landed since the receipt before: to be appended to what is
+    `throttled` says that the flow's byte rate has held the copy back lately. `snapshot` is there once the
+    copy has ended. `ranges` are where records have landed since the receipt before: to be appended to what is
     known; `gaps` were found since then. `mark` is of the newest record fetched, which may be ahead of
     `position`; `turn` is the lease's. `recheck`: a topic is gone or not the one of the lease; the driver has
     to look.
@@ -408,12 +408,12 @@ class Receipt:
     error: str | None = None
     copied_ms: int = -1
     foreign: int = 0
-    doubts: int = 0
+    fallbacks: int = 0
     quarantined: int = 0
     throttled: bool = False
-    trail: ProducerSnapshot | None = None
+    snapshot: ProducerSnapshot | None = None
     mark: LeaderEpochMark | None = None
     turn: int = 0
     recheck: bool = False
     gaps: tuple[Gap, ...] = ()
-    stretches: tuple[OffsetRange, ...] = ()
+    ranges: tuple[OffsetRange, ...] = ()

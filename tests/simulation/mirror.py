@@ -101,8 +101,8 @@ class Mirror:
         self._world.gaps += self.copy.gaps  # said in its log
         self._target.break_off()
         self._link = self._start()
-        trail = self.copy.lease.trail
-        if trail is not None and trail.upstream < self._world.source.start < acked:
+        snapshot = self.copy.lease.snapshot
+        if snapshot is not None and snapshot.upstream < self._world.source.start < acked:
             self._world.happened["log start within what has landed"] += 1
 
     def _start(self) -> CopyLoop:
@@ -135,15 +135,15 @@ class Mirror:
     def _lease(self, source: SimulatedClient) -> Lease:
         """As `ObservedFlow` does it."""
         world, gaps = self._world, FlowGaps(self._flow)
-        found = resumption(world.stored, world.trail(), TARGET.topic)
+        found = resumption(world.stored, world.snapshot(), TARGET.topic)
         position = world.source.start if found.start is None else found.start
-        trails = {} if found.trail is None else {SOURCE: found.trail}
-        unstored = {SOURCE} if trails and position != world.stored else set()
+        snapshots = {} if found.snapshot is None else {SOURCE: found.snapshot}
+        unstored = {SOURCE} if snapshots and position != world.stored else set()
         gaps.load({SOURCE: self._status(position)}, {})
-        gaps.resume(trails)
+        gaps.resume(snapshots)
         moved = self._moved(gaps, source, position)
         if SOURCE in moved:
-            position, trails, unstored = moved[SOURCE], {}, {SOURCE}
+            position, snapshots, unstored = moved[SOURCE], {}, {SOURCE}
         if found.by_stored:
             world.obeyed.append(position)
         world.gaps += [record.last for record in gaps.records()]
@@ -152,11 +152,11 @@ class Mirror:
             positions={SOURCE: position},
             unstored=frozenset(unstored),
             stored={} if world.stored is None else {SOURCE: world.stored},
-            trails=trails,
+            snapshots=snapshots,
             lineages=gaps.lineages(),
         )
         ((lease,),) = plan_epoch([view], 1)
-        world.note(f"START at {position}, stored {world.stored}, trail {lease.trail}")
+        world.note(f"START at {position}, stored {world.stored}, snapshot {lease.snapshot}")
         return lease
 
     def _status(self, position: int) -> PartitionStatus:

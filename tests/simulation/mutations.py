@@ -72,7 +72,7 @@ def send_at_once_after_a_pause(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(producer, "_IDLE_SECONDS", math.inf)
 
 
-def introduce_without_a_trail(patch: pytest.MonkeyPatch) -> None:
+def introduce_without_a_snapshot(patch: pytest.MonkeyPatch) -> None:
     """A producer id is used before the state topic names it."""
     patch.setattr(ProducerSnapshots, "settled", True)
 
@@ -105,7 +105,7 @@ MUTATIONS = (
     Mutation(believe_the_count, scenarios.COMPACTION),
     Mutation(count_one_more, scenarios.RESTARTS),
     Mutation(send_at_once_after_a_pause, scenarios.EXPIRY),
-    Mutation(introduce_without_a_trail, scenarios.STATE_AWAY),
+    Mutation(introduce_without_a_snapshot, scenarios.STATE_AWAY),
     Mutation(forget_the_mark, scenarios.SOURCE_TRUNCATES),
     Mutation(stay_before_the_log_start, scenarios.KILLED_AND_OVERTAKEN),
     Mutation(pass_over_losses, scenarios.TARGET_LOSES),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.model import Gap, GapKind
 from simulation.scenarios import Feature, Scenario
 from simulation.source_log import offset_of
@@ -37,8 +37,8 @@ class Oracle:
         yield from self._lost()
         yield from self._doubled()
         yield from self._out_of_order()
-        if self._scenario.certain and self._world.doubts:
-            yield f"doubts that nothing justifies, from {_some(self._world.doubts)} on"
+        if self._scenario.certain and self._world.fallbacks:
+            yield f"fallbacks that nothing justifies, from {_some(self._world.fallbacks)} on"
         if not self._scenario.loses:
             # Open: a kill between a loss on the target and the next write of the offset map leaves places
             # of lost records in the map.
@@ -77,7 +77,7 @@ class Oracle:
     def _doubled(self) -> Iterator[str]:
         """Only behind an offset at which the mirror has said that it goes on at least once."""
         recopied = [gap.resumed for gap in self._said(GapKind.TARGET_LOST)]
-        said = min([*self._world.doubts, *self._world.obeyed, *recopied], default=None)
+        said = min([*self._world.fallbacks, *self._world.obeyed, *recopied], default=None)
         twice = [offset_of(value) for value, count in self._counts.items() if count > 1]
         fenced_late = self._fenced_late() if self._scenario.has(Feature.COMPACTION) else frozenset()
         silent = [
@@ -110,15 +110,15 @@ class Oracle:
         """Records that stand twice count where they stand first."""
         first = list(dict.fromkeys(int(value) for _, value in self._landed))
         wrong = [value for before, value in pairwise(first) if value < before]
-        if wrong and not (self._world.doubts or self._said(GapKind.TARGET_LOST)):
+        if wrong and not (self._world.fallbacks or self._said(GapKind.TARGET_LOST)):
             yield f"{len(wrong)} records stand behind later ones: {_some(wrong)}"
 
     def _ahead(self) -> Iterator[str]:
         """A translated offset never passes a record that the group has not read: every record from the
         upstream offset on stands at the translated one or behind it."""
-        loaded = load_stretches(self._world.state.items())
-        stretches = loaded.stretches.get(SOURCE)
-        if stretches is None:
+        loaded = load_offset_maps(self._world.state.items())
+        ranges = loaded.offset_maps.get(SOURCE)
+        if ranges is None:
             return
         # Open: a late request may bring records after all that were said to be passed over.
         passed = _offsets(self._said(GapKind.OVERTAKEN)) & self._late()
@@ -128,7 +128,7 @@ class Oracle:
         least, ahead = self._world.target.end, list[int]()
         for offset in sorted(self.wanted, reverse=True):
             least = min(least, last.get(offset, least))
-            translated = stretches.translate(offset)
+            translated = ranges.translate(offset)
             if translated is not None and translated > least:
                 ahead.append(offset)
         if ahead:

@@ -88,6 +88,6 @@ def _heard(world: World, doubt: Any) -> Any:
         **named: Any,
     ) -> None:
         doubt(self, copy, *args, **named)
-        world.doubts.append(copy.acked)
+        world.fallbacks.append(copy.acked)
 
     return heard

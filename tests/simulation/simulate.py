@@ -64,7 +64,7 @@ def simulate(seed: int, scenario: Scenario) -> Run:
     world.happened.update(gap.kind.value for gap in world.gaps)
     if world.quarantine is not None:
         world.happened["record quarantined"] = world.logs[world.quarantine].end
-    world.happened.update({"doubt": len(world.doubts), "obeyed": len(world.obeyed)})
+    world.happened.update({"fallback": len(world.fallbacks), "obeyed": len(world.obeyed)})
     return Run(
         scenario=scenario.name,
         seed=seed,

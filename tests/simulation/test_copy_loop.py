@@ -49,7 +49,7 @@ def test_late_requests_that_land_after_a_successors_look_hide_no_record_when_ret
     assert happened["OVERTAKEN"]
 
 
-def test_a_log_start_between_the_trail_and_what_was_read_stops_no_partition() -> None:
+def test_a_log_start_between_the_snapshot_and_what_was_read_stops_no_partition() -> None:
     happened = hold(scenarios.KILLED_AND_OVERTAKEN)
     assert happened["kill"]
     assert happened["log start within what has landed"]
@@ -94,7 +94,7 @@ def test_a_state_topic_that_is_away_while_a_producer_id_is_introduced_doubles_no
 def test_a_change_of_isolation_level_at_a_restart_loses_no_committed_record() -> None:
     happened = hold(scenarios.ISOLATION)
     assert happened["isolation changed"]
-    assert happened["doubt"]
+    assert happened["fallback"]
 
 
 def test_compaction_between_two_looks_loses_no_record_that_is_left() -> None:

@@ -32,7 +32,7 @@ _DEFAULT_MAX_BYTES = 1_000_000
 
 class World:
     """`late` are requests that dead connections have left behind. `status_mark` is what the driver has
-    written into the state topic, every now and then. `doubts`, `obeyed` and `gaps` are what the mirror has
+    written into the state topic, every now and then. `fallbacks`, `obeyed` and `gaps` are what the mirror has
     said."""
 
     def __init__(self, seed: int, offsets_topic: str, quarantine_topic: str | None) -> None:
@@ -55,7 +55,7 @@ class World:
         self.batch_records = self.rng.choice(_BATCH_RECORDS)
         self.denied_until = self.state_away_until = 0.0
         self.max_bytes = _DEFAULT_MAX_BYTES
-        self.doubts: list[int] = []  # upstream offsets from which on records may stand twice
+        self.fallbacks: list[int] = []  # upstream offsets from which on records may stand twice
         self.obeyed: list[int] = []  # stored offsets that were obeyed
         self.gaps: list[Gap] = []
         self.lost_by_target: dict[bytes, int] = {}  # and when, in ms since 1970
@@ -73,7 +73,7 @@ class World:
     def note(self, what: str) -> None:
         self.history.append((self.clock.now, what))
 
-    def trail(self) -> ProducerSnapshotRecord | None:
+    def snapshot(self) -> ProducerSnapshotRecord | None:
         """As the state topic has it."""
         for key, value in self.state.items():
             if key.startswith(b'["trail"') and isinstance(

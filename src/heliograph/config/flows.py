@@ -144,7 +144,7 @@ class Pair:
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
             # Where another connector follows the groups, it reads them.
-            stretches=exact,
+            keeps_offset_map=exact,
             checkpoints=checkpoints,
             exactly_once=ExactlyOnceSettings(
                 worker_prefix=self.settings.worker_prefix,

@@ -180,7 +180,7 @@ class FlowConfig:
     acl_sync_interval_seconds: int | None
     offset_syncs: OffsetSyncs | None
     #: Recorded, so that offsets can be translated exactly, and what the target loses be copied again.
-    stretches: bool
+    keeps_offset_map: bool
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
     limits: Limits

@@ -21,7 +21,7 @@ from heliograph.mm2.connect.altered_offsets import (
 from heliograph.mm2.connect.offsets import murmur2_partition
 from heliograph.model import ClusterConfig, TopicPartition
 from heliograph.records.decode import Record
-from heliograph.sync.producer_snapshots import forget_trails
+from heliograph.sync.producer_snapshots import forget_snapshots
 
 _CLIENT = "connector-offset-producer"
 
@@ -29,7 +29,7 @@ _CLIENT = "connector-offset-producer"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetPlace:
     """Where the offsets of one connector are. `kind` is its class, `source` its source's alias, `target`
-    where its trails are, if it copies."""
+    where its snapshots are, if it copies."""
 
     connector: str
     kind: str
@@ -70,7 +70,7 @@ def alter_offsets(place: OffsetPlace, entries: Sequence[OffsetEntry]) -> None:
         _write(client, place, values)
     finally:
         client.close()
-    _forget_trails(place, [entry.partition for entry in entries])
+    _forget_snapshots(place, [entry.partition for entry in entries])
 
 
 def reset_offsets(place: OffsetPlace) -> None:
@@ -81,7 +81,7 @@ def reset_offsets(place: OffsetPlace) -> None:
         _write(client, place, dict.fromkeys(stored))
     finally:
         client.close()
-    _forget_trails(place, list(stored.values()))
+    _forget_snapshots(place, list(stored.values()))
 
 
 def _stored(client: ClusterClient, place: OffsetPlace) -> dict[bytes, tuple[Fields, Fields | None]]:
@@ -106,7 +106,7 @@ def _write(client: ClusterClient, place: OffsetPlace, values: Mapping[bytes, byt
     writer.write(records)
 
 
-def _forget_trails(place: OffsetPlace, partitions: Sequence[Fields]) -> None:
+def _forget_snapshots(place: OffsetPlace, partitions: Sequence[Fields]) -> None:
     if place.target is None or place.source is None:
         return
     own = [
@@ -118,7 +118,7 @@ def _forget_trails(place: OffsetPlace, partitions: Sequence[Fields]) -> None:
     ]
     client = _client(place, place.target)
     try:
-        forget_trails(place.source, client, own, int(time.time() * 1000))
+        forget_snapshots(place.source, client, own, int(time.time() * 1000))
     finally:
         client.close()
 

@@ -74,7 +74,7 @@ class GapWatch:
                 self.suspect(copy)
 
     def suspect(self, copy: Partition, error: str | None = None) -> None:
-        copy.doubt_source(error)
+        copy.suspect_source(error)
         self._subscription.obey(copy)
 
     @property

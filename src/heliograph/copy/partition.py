@@ -6,7 +6,7 @@
                 │                       │ │ │ ▲                                 ▲                │
                 │                       │ │ │ └ fetched, acknowledged           │                │
                 │                       │ │ └── failed, released ───────────────┘                │
-                │                       │ └──── source doubted ─► CHECKING ─ confirmed ► COPYING │
+                │                       │ └──── source suspect ─► CHECKING ─ confirmed ► COPYING │
                 │                       └────────────────────────────┴──────────────────────────►┘
                 └─► HALTED ◄─ a topic was replaced, or a gap under the policy `fail`: from every phase
 
@@ -43,7 +43,7 @@ from heliograph.model import (
     ProducerSnapshot,
     TopicPartition,
 )
-from heliograph.plan.resume import Doubt, Landed, TargetLost, landed_since
+from heliograph.plan.resume import Landed, TargetLost, Undetermined, landed_since
 
 if TYPE_CHECKING:
     from heliograph.copy.prepare_batches import Prepared
@@ -89,7 +89,7 @@ class Partition:
     records: int = 0
     bytes: int = 0
     copied: float = 0.0  # seconds since 1970
-    doubts: int = 0
+    fallbacks: int = 0
     foreign: int = 0  # records that other writers have put between ours
     quarantined: int = 0  # records that were left out
     recheck: bool = False  # the driver has to look at its topics
@@ -100,10 +100,10 @@ class Partition:
         self.source = TopicPartition(lease.topic, lease.partition)
         self.target = TopicPartition(lease.target_topic, lease.partition)
         self.position = self.acked = lease.start
-        self.numbers = Numbering(self.isolation, lease.trail)
+        self.numbers = Numbering(self.isolation, lease.snapshot)
         self.offset = StoredOffset(
             lease.start if lease.stored else None,
-            (lease.stored_offset,) if lease.trail is None else lease.trail.stored,
+            (lease.stored_offset,) if lease.snapshot is None else lease.snapshot.stored,
         )
         self.source_mark = lease.lineage.mark
         if lease.lineage.landmark is not None:
@@ -168,7 +168,7 @@ class Partition:
 
     def look_at_target(
         self, end: int, last: LastBatch | None, unreadable: str | None
-    ) -> Landed | Doubt | TargetLost:
+    ) -> Landed | Undetermined | TargetLost:
         """`end` is the target's log end, `last` the newest batch there of the producer of the snapshot."""
         lost_from = self.remote.look(end)
         if lost_from is not None:
@@ -176,7 +176,7 @@ class Partition:
         if self.numbers.base is None:
             return Landed(0, 0)
         if unreadable is not None:
-            return Doubt(unreadable)
+            return Undetermined(unreadable)
         return landed_since(self.numbers.base, end, last, self.isolation)
 
     def resume_behind(self, landed: Landed, last: LastBatch | None) -> None:
@@ -219,7 +219,7 @@ class Partition:
         if position is None:
             base = self.numbers.base
             position = self.acked if base is None else base.upstream
-        self.doubts += 1
+        self.fallbacks += 1
         self.sequence_errors = 0
         self.renumber(position)
         if fenced:
@@ -299,7 +299,7 @@ class Partition:
         self.numbers.skip_deleted(start - self.position)
         self.position = self.acked = start
 
-    def doubt_source(self, error: str | None = None) -> None:
+    def suspect_source(self, error: str | None = None) -> None:
         """Its log may not be the one it was. Recovery comes first, and is followed by the same question."""
         if self.needs_recovery or self.halted:
             return

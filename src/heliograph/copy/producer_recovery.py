@@ -21,7 +21,7 @@ from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
-from heliograph.plan.resume import Doubt, TargetLost
+from heliograph.plan.resume import TargetLost, Undetermined
 from heliograph.wire import error_codes
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ class ProducerRecovery:
             self._on_loss(copy, landed.end)
             copy.settle_loss(end)
             return False
-        if isinstance(landed, Doubt):
+        if isinstance(landed, Undetermined):
             self.fall_back_to_at_least_once(copy, landed.reason)
             return True
         copy.resume_behind(landed, last)

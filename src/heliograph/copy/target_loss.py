@@ -15,7 +15,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.bookkeeping.background_writer import BackgroundWriter
 from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
-from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Gap, GapKind, Landmark, OffsetRange
 from heliograph.plan.gaps import Verdict
@@ -48,13 +48,13 @@ class TargetLoss:
         return Verdict(upstream, (gap,)), exact
 
     def _upstream_at(self, copy: Partition, end: int) -> tuple[int | None, bool]:
-        if not self._flow.stretches:
+        if not self._flow.keeps_offset_map:
             return None, False
         self._syncs.flush()
         self._state.wait_idle(_SIDE_SECONDS)
         records = LogTail(self._probe_client, state_topic(self._flow.source)).read_new()
-        loaded = load_stretches((record.key, record.value) for record in records)
-        known = loaded.stretches.get(copy.source)
+        loaded = load_offset_maps((record.key, record.value) for record in records)
+        known = loaded.offset_maps.get(copy.source)
         last = known.last if known is not None else None
         if known is None or last is None:
             return None, False
@@ -69,7 +69,7 @@ class TargetLoss:
 
 
 def _is_one_run(last: OffsetRange, known: Landmark) -> bool:
-    """The last stretch has only gone on since it was written."""
+    """The last range has only gone on since it was written."""
     return known.downstream - last.downstream == known.upstream - last.upstream
 
 

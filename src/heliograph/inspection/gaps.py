@@ -14,7 +14,7 @@ from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, ou
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.offsets import stored_positions
-from heliograph.sync.producer_snapshots import read_trails
+from heliograph.sync.producer_snapshots import read_snapshots
 from heliograph.sync.statuses import read_statuses
 
 
@@ -27,12 +27,12 @@ def expected_gaps(
 ) -> dict[str, str]:
     """By partition, in a sentence. A partition that cannot be asked just now is left out."""
     told = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
-    stored, trails = stored_positions(flow, offsets), read_trails(flow.source, target)
+    stored, snapshots = stored_positions(flow, offsets), read_snapshots(flow.source, target)
     known = {
         partition: _known(start, told.get(partition))
-        for partition in stored.keys() | trails.keys()
+        for partition in stored.keys() | snapshots.keys()
         if partition.partition < topics.partitions.get(partition.topic, 0)
-        if (start := _start(flow, partition, stored, trails)) is not None
+        if (start := _start(flow, partition, stored, snapshots)) is not None
     }
     logs, _ = look_at_logs(source, {partition: its.mark for partition, its in known.items()})
     sentences: dict[str, str] = {}
@@ -48,10 +48,10 @@ def _start(
     flow: FlowConfig,
     partition: TopicPartition,
     stored: Mapping[TopicPartition, int],
-    trails: Mapping[TopicPartition, ProducerSnapshotRecord],
+    snapshots: Mapping[TopicPartition, ProducerSnapshotRecord],
 ) -> int | None:
     remote = flow.target_topic(partition.topic)
-    return resumption(stored.get(partition), trails.get(partition), remote).start
+    return resumption(stored.get(partition), snapshots.get(partition), remote).start
 
 
 def _known(start: int, status: PartitionStatus | None) -> Known:

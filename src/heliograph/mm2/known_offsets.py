@@ -1,6 +1,6 @@
 """What is known of a flow's offsets, in the logs that its topics have now.
 
-    stretch, sync ──► about these topics? ── yes ──► what is known of the partition ──► translation
+    range, sync ──► about these topics? ── yes ──► what is known of the partition ──► translation
                                │ no
                                └──► aside, until brokers tell of those topics
 
@@ -20,7 +20,7 @@ from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.mm2.translation import Translation
 from heliograph.model import TopicIdPair, TopicPartition
 
-#: Stretches and syncs about topics that no broker has told of yet; of more, the oldest are dropped.
+#: Ranges and syncs about topics that no broker has told of yet; of more, the oldest are dropped.
 _ASIDE = 10_000
 
 
@@ -31,8 +31,8 @@ class KnownOffsets:
     def __init__(self) -> None:
         self.versions: dict[TopicPartition, int] = {}
         self.logs: dict[str, TopicIdPair] = {}
-        self._stretches: dict[TopicPartition, OffsetMap] = {}
-        #: What the known stretches and syncs are about, by source topic and partition.
+        self._offset_maps: dict[TopicPartition, OffsetMap] = {}
+        #: What the known ranges and syncs are about, by source topic and partition.
         self._origins: dict[str, dict[int, TopicIdPair]] = {}
         self._aside: deque[tuple[TopicPartition, TopicIdPair, OffsetRange | OffsetSync]] = deque(
             maxlen=_ASIDE
@@ -45,7 +45,7 @@ class KnownOffsets:
     def begin_syncs(self, *, must_read_to_end: bool) -> None:
         """All offset syncs are read anew."""
         self._store = OffsetSyncStore(must_read_to_end=must_read_to_end)
-        self._translation = Translation(self._store, self._stretches)
+        self._translation = Translation(self._store, self._offset_maps)
         for partition in self.versions:
             self._bump(partition)
 
@@ -54,12 +54,12 @@ class KnownOffsets:
 
     def load(
         self,
-        stretches: Mapping[TopicPartition, OffsetMap],
+        offset_maps: Mapping[TopicPartition, OffsetMap],
         origins: Mapping[TopicPartition, TopicIdPair],
     ) -> None:
         """What earlier services have learnt, of the topics of today."""
-        for partition, its in stretches.items():
-            self._stretches[partition] = its
+        for partition, its in offset_maps.items():
+            self._offset_maps[partition] = its
             self._label(partition, origins[partition])
             self._bump(partition)
 
@@ -79,11 +79,11 @@ class KnownOffsets:
             self._store.retreat(news)
             self._store.apply(news)
         else:
-            self._stretches.setdefault(partition, OffsetMap()).append(news)
+            self._offset_maps.setdefault(partition, OffsetMap()).append(news)
         self._bump(partition)
 
     @property
-    def doubtful(self) -> set[str]:
+    def unknown_topics(self) -> set[str]:
         """Source topics of which there is word about others than are known: brokers should be asked."""
         return {partition.topic for partition, _, _ in self._aside}
 
@@ -108,7 +108,7 @@ class KnownOffsets:
         its[partition.partition] = origin.or_else(its.get(partition.partition, TopicIdPair()))
 
     def _forget(self, partition: TopicPartition) -> None:
-        self._stretches.pop(partition, None)
+        self._offset_maps.pop(partition, None)
         self._store.forget(partition)
         self._origins[partition.topic].pop(partition.partition, None)
         self._bump(partition)

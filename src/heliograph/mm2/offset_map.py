@@ -1,16 +1,16 @@
-"""Exact translation, beyond MM2: which stretches of upstream offsets landed where downstream.
+"""Exact translation, beyond MM2: which ranges of upstream offsets landed where downstream.
 
     upstream    0 ···· 99 | marker | 101 ·· 150 | ? ? ? | 160 ···        ? mirrored, but nobody knows where
     downstream  0 ···· 99 |          100 ·· 149 |       | 155 ···
-    stretches   (0, 0, 100)         (101, 100, 50)       (160, 155, …)
+    ranges      (0, 0, 100)         (101, 100, 50)       (160, 155, …)
 
 Raw copying makes few of them: consecutive offsets stay consecutive, and only what is not mirrored (markers,
-aborted or compacted records) begins a new one. A group's offset inside a stretch translates to the very
+aborted or compacted records) begins a new one. A group's offset inside a range translates to the very
 record it stood at.
 
-Between two stretches nothing was mirrored if they meet downstream. If they do not, history is missing (a
+Between two ranges nothing was mirrored if they meet downstream. If they do not, history is missing (a
 crash between the copy and its note, a foreign writer), and nothing is said about the offsets between them:
-so a stretch that is lost on its way costs exactness, and never puts a group ahead of the truth.
+so a range that is lost on its way costs exactness, and never puts a group ahead of the truth.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from collections.abc import Iterable, Iterator
 
 from heliograph.model import OffsetRange
 
-__all__ = ["LOST", "MAX_STRETCHES", "OffsetMap", "OffsetRange"]
+__all__ = ["LOST", "MAX_RANGES", "OffsetMap", "OffsetRange"]
 
-#: Downstream of a stretch that was mirrored to an unknown place.
+#: Downstream of a range that was mirrored to an unknown place.
 LOST = -1
 #: Of one partition. Older ones are forgotten: a source of small transactions makes one with each.
-MAX_STRETCHES = 32_000
+MAX_RANGES = 32_000
 _FORGOTTEN_AT_ONCE = 1000
 
 
@@ -35,12 +35,12 @@ class OffsetMap:
 
     __slots__ = ("_count", "_downstream", "_upstream")
 
-    def __init__(self, stretches: Iterable[OffsetRange] = ()) -> None:
+    def __init__(self, ranges: Iterable[OffsetRange] = ()) -> None:
         self._upstream = array("q")
         self._downstream = array("q")
         self._count = array("q")
-        for stretch in stretches:
-            self.append(stretch)
+        for each in ranges:
+            self.append(each)
 
     def __len__(self) -> int:
         return len(self._upstream)
@@ -54,13 +54,13 @@ class OffsetMap:
             return None
         return OffsetRange(self._upstream[-1], self._downstream[-1], self._count[-1])
 
-    def append(self, stretch: OffsetRange) -> None:
-        """What landed last. Law: appending the same again, or a stretch bit by bit, changes nothing.
+    def append(self, each: OffsetRange) -> None:
+        """What landed last. Law: appending the same again, or a range bit by bit, changes nothing.
 
         A lower upstream offset (a rewind) forgets all from there on, a lower downstream offset (a target
         that was truncated or created anew) all that stood there.
         """
-        upstream, downstream, count = stretch
+        upstream, downstream, count = each
         if self._goes_on(upstream, downstream):
             self._count[-1] += count
             return
@@ -71,7 +71,7 @@ class OffsetMap:
             self._upstream.append(upstream)
             self._downstream.append(downstream)
             self._count.append(count)
-        if len(self) > MAX_STRETCHES:
+        if len(self) > MAX_RANGES:
             self._drop_first(_FORGOTTEN_AT_ONCE)
 
     def translate(self, upstream: int) -> int | None:
@@ -155,7 +155,7 @@ class OffsetMap:
         self._truncate(keep)
 
     def _merged(self, upstream: int, downstream: int, count: int) -> bool:
-        """Whether the last stretch could take it in, or it said nothing (a lost stretch of none)."""
+        """Whether the last range could take it in, or it said nothing (a lost range of none)."""
         if downstream == LOST and not count:
             return True
         if not self._upstream:
@@ -170,7 +170,7 @@ class OffsetMap:
             return True
         meets = last_downstream != LOST and downstream == last_downstream + last_count
         if not last_count and (not meets or self._meets_before_last(downstream)):
-            # An empty stretch: what it said was wrong, or is said by the two around it.
+            # An empty range: what it said was wrong, or is said by the two around it.
             self._truncate(len(self) - 1)
         return False
 

@@ -1,4 +1,4 @@
-"""Where a task's acknowledged records have landed, gathered cheaply and handed on as stretches."""
+"""Where a task's acknowledged records have landed, gathered cheaply and handed on as ranges."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from heliograph.mm2.offset_map import LOST, OffsetRange
 class OffsetMapBuilder:
     """One partition's, from the start of its lease on.
 
-    Laws: the stretches that `fresh` has returned so far, appended to `OffsetMap`, translate every offset
+    Laws: the ranges that `fresh` has returned so far, appended to `OffsetMap`, translate every offset
     between the lease's start and the position last given; and a run that is landed in parts is the same as
     one that is landed at once.
     """
@@ -45,11 +45,11 @@ class OffsetMapBuilder:
     def fresh(self, position: int) -> list[OffsetRange]:
         """What has landed since the last call; all that was mirrored below `position` has."""
         self._close()
-        stretches, self._closed = self._closed, []
+        ranges, self._closed = self._closed, []
         if position > self.end and self._shift is not None and position != self.told:
-            stretches.append(OffsetRange(position, self.end + self._shift, 0))
+            ranges.append(OffsetRange(position, self.end + self._shift, 0))
         self.told = max(position, self.end)
-        return stretches
+        return ranges
 
     def _begin(self, upstream: int, downstream: int, count: int) -> None:
         self._close()

@@ -55,7 +55,7 @@ State = (
 
 
 def read_state(key: bytes | None, value: bytes | None) -> State | Malformed | None:
-    """Never raises. None: a tombstone of anything but a chunk."""
+    """Never raises. None: a tombstone of anything but a segment."""
     try:
         return _read(_load("key", key), value)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
@@ -66,14 +66,14 @@ def _read(key: Any, value: bytes | None) -> State | None:
     match key:
         case ["stretches", str() as topic, int() as number, int() as first] if _is_offset(first):
             partition = _partition(topic, number)
-            return _chunk(partition, first, value)
+            return _segment(partition, first, value)
         case ["partition", str() as topic, int() as number]:
             _partition(topic, number)
             if value is None:
                 return None
             return _status(topic, number, value)
         case ["trail", str() as topic, int() as number]:
-            return None if value is None else _trail(_partition(topic, number), value)
+            return None if value is None else _snapshot(_partition(topic, number), value)
         case ["gaps", str() as topic, int() as number]:
             _partition(topic, number)
             return None if value is None else _gaps(topic, number, value)
@@ -87,17 +87,15 @@ def _read(key: Any, value: bytes | None) -> State | None:
             raise ValueError("key: not one of ours")
 
 
-def _chunk(partition: TopicPartition, first: int, value: bytes | None) -> OffsetMapSegment:
+def _segment(partition: TopicPartition, first: int, value: bytes | None) -> OffsetMapSegment:
     if value is None:
-        return OffsetMapSegment(topic_partition=partition, first=first, stretches=())
+        return OffsetMapSegment(topic_partition=partition, first=first, ranges=())
     document = _load("value", value)
-    stretches = _stretches(document["stretches"])
-    if stretches and stretches[0].upstream != first:
-        raise ValueError(f"value: expected to start at {first}, found {stretches[0]}")
+    ranges = _ranges(document["stretches"])
+    if ranges and ranges[0].upstream != first:
+        raise ValueError(f"value: expected to start at {first}, found {ranges[0]}")
     origin = _origin(document.get("origin", ()))
-    return OffsetMapSegment(
-        topic_partition=partition, first=first, stretches=stretches, origin=origin
-    )
+    return OffsetMapSegment(topic_partition=partition, first=first, ranges=ranges, origin=origin)
 
 
 def _logs(connector: str, topic: str, value: bytes) -> LogsRecord:
@@ -116,7 +114,7 @@ def _origin(ids: Iterable[Any]) -> TopicIdPair:
     return TopicIdPair(*(each and _text(each) for each in ids))
 
 
-def _trail(partition: TopicPartition, value: bytes) -> ProducerSnapshotRecord:
+def _snapshot(partition: TopicPartition, value: bytes) -> ProducerSnapshotRecord:
     document = _load("value", value)
     upstream, downstream, sequence = (
         document[name] for name in ("upstream", "downstream", "sequence")
@@ -132,7 +130,7 @@ def _trail(partition: TopicPartition, value: bytes) -> ProducerSnapshotRecord:
     return ProducerSnapshotRecord(
         topic_partition=partition,
         remote_topic=_text(document["remote_topic"]),
-        trail=ProducerSnapshot(
+        snapshot=ProducerSnapshot(
             *(upstream, downstream, sequence, identity, stored),
             isolation=None if isolation is None else IsolationLevel(isolation),
             mark=read_mark(document),
@@ -215,16 +213,16 @@ def _partition(topic: str, number: int) -> TopicPartition:
     return TopicPartition(_text(topic), number)
 
 
-def _stretches(rows: Iterable[Any]) -> tuple[OffsetRange, ...]:
-    stretches = tuple(OffsetRange(*row) for row in rows)
+def _ranges(rows: Iterable[Any]) -> tuple[OffsetRange, ...]:
+    ranges = tuple(OffsetRange(*row) for row in rows)
     before = 0
-    for stretch in stretches:
-        if not all(type(number) is int and -1 <= number < _OFFSETS for number in stretch):
-            raise ValueError(f"value: expected [upstream, downstream, count], found {stretch}")
-        if stretch.upstream < before or stretch.count < 0:
-            raise ValueError(f"value: {stretch} after upstream offset {before}")
-        before = stretch.end
-    return stretches
+    for each in ranges:
+        if not all(type(number) is int and -1 <= number < _OFFSETS for number in each):
+            raise ValueError(f"value: expected [upstream, downstream, count], found {each}")
+        if each.upstream < before or each.count < 0:
+            raise ValueError(f"value: {each} after upstream offset {before}")
+        before = each.end
+    return ranges
 
 
 def _load(what: str, data: bytes | None) -> Any:

@@ -1,15 +1,15 @@
 """Heliograph's own compacted topic on the target, `mm2-heliograph.<source>.internal`.
 
-    key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the chunk
+    key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the segment
          ["partition","orders",0]         where a partition stands
          ["trail","orders",0]             where its writer stands: what a successor resumes by
          ["gaps","orders",0]              what got lost that nobody told of
          ["logs","connector","orders"]    which topics a connector's checkpoints are about
          ["flow","us->eu"]                who mirrors what to where
-    value  JSON; of a chunk {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
+    value  JSON; of a segment {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
 The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it. The order of the topic counts: a
-chunk overrides what older ones say from its first upstream offset on (see `OffsetMap`).
+segment overrides what older ones say from its first upstream offset on (see `OffsetMap`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from heliograph.model import (
     TopicPartition,
 )
 
-CHUNK_STRETCHES = 1000
+SEGMENT_RANGES = 1000
 #: A status is one record, and a record has a largest size: more problems than this are only counted.
 MOST_PROBLEMS = 100
 #: `FlowStatus.state` of a flow whose service runs, or has ended in order.
@@ -49,22 +49,22 @@ def is_state_topic(topic: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetMapSegment:
-    """Some stretches of one partition. None of them: a tombstone. `origin` are the topics in whose logs they
+    """Some ranges of one partition. None of them: a tombstone. `origin` are the topics in whose logs they
     are, where they are known."""
 
     topic_partition: TopicPartition
     first: int
-    stretches: tuple[OffsetRange, ...]
+    ranges: tuple[OffsetRange, ...]
     origin: TopicIdPair = field(default_factory=TopicIdPair)
 
     def key(self) -> bytes:
-        return chunk_key(self.topic_partition, self.first)
+        return segment_key(self.topic_partition, self.first)
 
     def value(self) -> bytes | None:
-        if not self.stretches:
+        if not self.ranges:
             return None
         named = {"origin": self.origin} if any(self.origin) else {}
-        return _json({"stretches": self.stretches, **named})
+        return _json({"stretches": self.ranges, **named})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,27 +116,27 @@ class PartitionStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerSnapshotRecord:
-    """The trail of one source partition in its remote topic; another topic's trail says nothing."""
+    """The snapshot of one source partition in its remote topic; another topic's snapshot says nothing."""
 
     topic_partition: TopicPartition
     remote_topic: str
-    trail: ProducerSnapshot
+    snapshot: ProducerSnapshot
 
     def key(self) -> bytes:
-        return trail_key(self.topic_partition)
+        return snapshot_key(self.topic_partition)
 
     def value(self) -> bytes:
-        trail = self.trail
+        snapshot = self.snapshot
         return _json(
             {
                 "remote_topic": self.remote_topic,
-                "upstream": trail.upstream,
-                "downstream": trail.downstream,
-                "sequence": trail.sequence,
-                "producer": trail.identity,
-                "stored": trail.stored,
-                "isolation": trail.isolation,
-                **mark_fields(trail.mark),
+                "upstream": snapshot.upstream,
+                "downstream": snapshot.downstream,
+                "sequence": snapshot.sequence,
+                "producer": snapshot.identity,
+                "stored": snapshot.stored,
+                "isolation": snapshot.isolation,
+                **mark_fields(snapshot.mark),
             }
         )
 
@@ -223,26 +223,26 @@ def mark_fields(mark: LeaderEpochMark | None) -> dict[str, Any]:
     return {"mark": mark[:2], "epochs": mark.starts}
 
 
-def trail_key(partition: TopicPartition) -> bytes:
+def snapshot_key(partition: TopicPartition) -> bytes:
     return _json(["trail", *partition])
 
 
-def chunk_key(partition: TopicPartition, first: int) -> bytes:
+def segment_key(partition: TopicPartition, first: int) -> bytes:
     return _json(["stretches", partition.topic, partition.partition, first])
 
 
-def chunks_of(
-    partition: TopicPartition, stretches: Sequence[OffsetRange], origin: TopicIdPair | None = None
+def segments_of(
+    partition: TopicPartition, ranges: Sequence[OffsetRange], origin: TopicIdPair | None = None
 ) -> list[OffsetMapSegment]:
-    """Law: read back in this order, they give these stretches."""
+    """Law: read back in this order, they give these ranges."""
     return [
         OffsetMapSegment(
             topic_partition=partition,
-            first=stretches[start].upstream,
-            stretches=tuple(stretches[start : start + CHUNK_STRETCHES]),
+            first=ranges[start].upstream,
+            ranges=tuple(ranges[start : start + SEGMENT_RANGES]),
             origin=origin or TopicIdPair(),
         )
-        for start in range(0, len(stretches), CHUNK_STRETCHES)
+        for start in range(0, len(ranges), SEGMENT_RANGES)
     ]
 
 

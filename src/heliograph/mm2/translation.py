@@ -14,17 +14,17 @@ from heliograph.model import TopicPartition
 
 
 class Translation:
-    """`stretches` holds what is known exactly of source partitions; both may grow meanwhile."""
+    """`offset_maps` holds what is known exactly of source partitions; both may grow meanwhile."""
 
     def __init__(
-        self, store: OffsetSyncStore, stretches: Mapping[TopicPartition, OffsetMap]
+        self, store: OffsetSyncStore, offset_maps: Mapping[TopicPartition, OffsetMap]
     ) -> None:
         self._store = store
-        self._stretches = stretches
+        self._offset_maps = offset_maps
 
     def translate(self, partition: TopicPartition, upstream: int) -> int | None:
         """None: nothing is known of the partition. -1: `upstream` is older than all that is known."""
-        known = self._stretches.get(partition)
+        known = self._offset_maps.get(partition)
         exact = known.translate(upstream) if known is not None else None
         if exact is not None:
             return exact

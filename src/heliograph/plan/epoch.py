@@ -17,7 +17,7 @@ class FlowView:
     `positions` are the next upstream offsets; a partition without one is left out until it has one.
     `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
     same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
-    position, though it should. `stored`: what that topic says. `trails`: where their writers stood, at or
+    position, though it should. `stored`: what that topic says. `snapshots`: where their writers stood, at or
     below the positions. `lineages`: which logs the positions are offsets of.
     """
 
@@ -27,7 +27,7 @@ class FlowView:
     loads: Mapping[TopicPartition, float] = field(default_factory=dict)
     unstored: frozenset[TopicPartition] = frozenset()
     stored: Mapping[TopicPartition, int] = field(default_factory=dict)
-    trails: Mapping[TopicPartition, ProducerSnapshot] = field(default_factory=dict)
+    snapshots: Mapping[TopicPartition, ProducerSnapshot] = field(default_factory=dict)
     lineages: Mapping[TopicPartition, Lineage] = field(default_factory=dict)
 
 
@@ -62,17 +62,17 @@ def _leases(view: FlowView) -> Iterator[Lease]:
             wanted[partition] = (position, end)
     shares = _shares(wanted, view.loads)
     for partition, (position, end) in wanted.items():
-        trail = view.trails.get(partition)
+        snapshot = view.snapshots.get(partition)
         yield Lease(
             flow=view.flow.name,
             topic=partition.topic,
             partition=partition.partition,
             target_topic=view.flow.target_topic(partition.topic),
-            start=position if trail is None else trail.upstream,
+            start=position if snapshot is None else snapshot.upstream,
             end=end,
             stored=partition not in view.unstored,
             stored_offset=view.stored.get(partition, -1) or -1,
-            trail=trail,
+            snapshot=snapshot,
             lineage=view.lineages.get(partition, Lineage()),
             share=shares[partition],
         )

@@ -8,7 +8,7 @@ from heliograph.config.mirror_config import Checkpoints, FlowConfig, Heartbeats,
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import SyncsLocation
 
-#: Trails are written every second and read at every start: small segments are soon compacted.
+#: Snapshots are written every second and read at every start: small segments are soon compacted.
 _QUICK_TO_READ = (("segment.bytes", str(4 << 20)), ("min.cleanable.dirty.ratio", "0.1"))
 
 

@@ -1,10 +1,10 @@
 """Where a copy goes on, and how many records of it are on the target already.
 
-The stored offset is a lower bound: a mirror that was killed has copied more than it could store. Its trail in
-the state topic is newer, and the target's log is newest. Producers number their records per partition, so
-the last batch of the trail's producer tells how many landed since:
+The stored offset is a lower bound: a mirror that was killed has copied more than it could store. Its snapshot
+in the state topic is newer, and the target's log is newest. Producers number their records per partition, so
+the last batch of the snapshot's producer tells how many landed since:
 
-    upstream      stored        trail                          here the copy goes on
+    upstream      stored        snapshot                          here the copy goes on
                     │             │  n records read and dropped  │
     ────────────────┴─────────────┴──────────────────────────────┴──────────
     sequence                      q                             q + n
@@ -25,7 +25,7 @@ class Resumption(NamedTuple):
     offsets topic knows of `start`."""
 
     start: int | None
-    trail: ProducerSnapshot | None = None
+    snapshot: ProducerSnapshot | None = None
     by_stored: bool = False
 
 
@@ -36,20 +36,20 @@ def resumption(
 
     It was altered or reset by hand, or another mirror (a Java MM2) has run meanwhile.
     """
-    known = record.trail if record is not None and record.remote_topic == remote_topic else None
+    known = record.snapshot if record is not None and record.remote_topic == remote_topic else None
     if known is None or (-1 if stored is None else stored) not in known.stored:
         return Resumption(stored, by_stored=stored is not None)
     return Resumption(known.upstream, known)
 
 
 class Landed(NamedTuple):
-    """`records` have landed since the trail, `foreign` records of others among them."""
+    """`records` have landed since the snapshot, `foreign` records of others among them."""
 
     records: int
     foreign: int
 
 
-class Doubt(NamedTuple):
+class Undetermined(NamedTuple):
     """Which records of the source are on the target cannot be determined."""
 
     reason: str
@@ -62,32 +62,32 @@ class TargetLost(NamedTuple):
 
 
 def landed_since(
-    trail: ProducerSnapshot, end: int, last: LastBatch | None, isolation: IsolationLevel
-) -> Landed | Doubt | TargetLost:
-    """`end` is the target's log end; `last` the trail's producer's last batch at or behind
-    `trail.downstream`, None if it has none there. `isolation` is how the source is read now: numbers that
+    snapshot: ProducerSnapshot, end: int, last: LastBatch | None, isolation: IsolationLevel
+) -> Landed | Undetermined | TargetLost:
+    """`end` is the target's log end; `last` the snapshot's producer's last batch at or behind
+    `snapshot.downstream`, None if it has none there. `isolation` is how the source is read now: numbers that
     were given to other records cannot be counted off."""
-    if end < trail.downstream:
+    if end < snapshot.downstream:
         return TargetLost(end)
-    behind = end - trail.downstream if trail.downstream >= 0 else 0
+    behind = end - snapshot.downstream if snapshot.downstream >= 0 else 0
     if last is None:
         return Landed(0, behind)
-    if last.identity != trail.identity:
-        return Doubt(
-            f"records of its producer's epoch {last.identity.epoch} follow, of which no trail is known"
+    if last.identity != snapshot.identity:
+        return Undetermined(
+            f"records of its producer's epoch {last.identity.epoch} follow, of which no snapshot is known"
         )
-    records = (last.next_sequence - trail.sequence) % SEQUENCES
+    records = (last.next_sequence - snapshot.sequence) % SEQUENCES
     if records >= SEQUENCES // 2:
         return TargetLost(last.next_offset)
-    if records and trail.isolation is not isolation:
-        before = trail.isolation or "an unknown isolation level"
-        return Doubt(
+    if records and snapshot.isolation is not isolation:
+        before = snapshot.isolation or "an unknown isolation level"
+        return Undetermined(
             f"{records} records reached it under {before}, and the source is read under {isolation} now"
         )
-    if trail.downstream < 0:
+    if snapshot.downstream < 0:
         return Landed(records, 0)
     if records > behind:
-        return Doubt(
+        return Undetermined(
             f"the target has {behind} records more, but its writer's sequence has moved by {records}"
         )
     return Landed(records, behind - records)

@@ -61,7 +61,7 @@ class CheckpointConnector:
         return self._groups
 
     def learn(self, copied: Iterable[Copied]) -> None:
-        """What tasks have copied between clusters of these aliases, stretch by stretch; from any thread."""
+        """What tasks have copied between clusters of these aliases, range by range; from any thread."""
         with self._lock:
             self._told += copied
 
@@ -92,7 +92,7 @@ class CheckpointConnector:
     def _emit(self) -> Mapping[str, str]:
         self._await_internal_topics()
         for copied in self._take_told():
-            self._checkpoints.learn(copied.partition, copied.stretches, copied.origin)
+            self._checkpoints.learn(copied.partition, copied.ranges, copied.origin)
         emitted = self._checkpoints.emit(int(time.time() * 1000))
         self.emitted += emitted.checkpoints
         return emitted.problems

@@ -85,13 +85,13 @@ class FlowGaps:
             for partition, record in records.items():
                 self._of(partition).restore(record)
 
-    def resume(self, trails: Mapping[TopicPartition, ProducerSnapshot]) -> None:
-        """What was read with the stored offsets. A trail is newer than the status beside it, also if it has
-        no mark; versions before it had one noted no isolation level either."""
+    def resume(self, snapshots: Mapping[TopicPartition, ProducerSnapshot]) -> None:
+        """What was read with the stored offsets. A snapshot is newer than the status beside it, also if it
+        has no mark; versions before it had one noted no isolation level either."""
         with self._lock:
-            for partition, trail in trails.items():
-                if trail.mark is not None or trail.isolation is not None:
-                    self._of(partition).mark = trail.mark
+            for partition, snapshot in snapshots.items():
+                if snapshot.mark is not None or snapshot.isolation is not None:
+                    self._of(partition).mark = snapshot.mark
 
     def resume_transactions(
         self,

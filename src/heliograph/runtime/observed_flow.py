@@ -41,7 +41,7 @@ from heliograph.sync.offsets import (
     stored_offsets,
     stored_positions,
 )
-from heliograph.sync.producer_snapshots import read_landmarks, read_trails
+from heliograph.sync.producer_snapshots import read_landmarks, read_snapshots
 from heliograph.sync.statuses import read_statuses
 from heliograph.sync.topics import sync_topics
 
@@ -53,7 +53,7 @@ _LOOP_SECONDS = 15.0
 #: How soon after a refresh the next one may be because tasks have met other topics than they were given.
 _RECHECK_SECONDS = 2.0
 _RELEASE_SECONDS = 2.0
-#: Of offsets and trails, which whoever ran before us may still be writing.
+#: Of offsets and snapshots, which whoever ran before us may still be writing.
 _READINGS = 5
 
 
@@ -88,7 +88,7 @@ class ObservedFlow:
         self._forgotten = 0  # how often
         self._positions: dict[TopicPartition, int] = {}
         self._stored: dict[TopicPartition, int] = {}  # what the offsets topic says
-        self._trails: dict[TopicPartition, ProducerSnapshot] = {}
+        self._snapshots: dict[TopicPartition, ProducerSnapshot] = {}
         self._unstored: set[TopicPartition] = set()
         self._partitions: set[TopicPartition] = set()
         self._ends: dict[TopicPartition, int] | None = None
@@ -172,7 +172,7 @@ class ObservedFlow:
         found = []
         for receipt in receipts:
             partition = TopicPartition(receipt.topic, receipt.partition)
-            if receipt.flow != self.config.name or not receipt.stretches:
+            if receipt.flow != self.config.name or not receipt.ranges:
                 continue
             origin = self.gaps.copied_between(partition, receipt.turn)
             if origin is not None:
@@ -180,7 +180,7 @@ class ObservedFlow:
                     Copied(
                         partition=partition,
                         origin=origin,
-                        stretches=receipt.stretches,
+                        ranges=receipt.ranges,
                         source=source,
                         target=target,
                     )
@@ -214,7 +214,7 @@ class ObservedFlow:
                 loads=self._loads,
                 unstored=frozenset(self._unstored),
                 stored=dict(self._stored),
-                trails=dict(self._trails),
+                snapshots=dict(self._snapshots),
                 lineages=lineages,
             )
 
@@ -228,10 +228,10 @@ class ObservedFlow:
                     continue  # its position is another meanwhile
                 moved = self._positions.get(partition) != receipt.position
                 self._positions[partition] = receipt.position
-                if receipt.trail is not None and receipt.turn == turns[-1]:
-                    self._trails[partition] = receipt.trail
+                if receipt.snapshot is not None and receipt.turn == turns[-1]:
+                    self._snapshots[partition] = receipt.snapshot
                 else:
-                    self._trails.pop(partition, None)
+                    self._snapshots.pop(partition, None)
                 if receipt.stored:
                     self._unstored.discard(partition)
                     if moved or partition in self._stored:
@@ -301,8 +301,8 @@ class ObservedFlow:
             log.warning("flow %s: %s", self.config.name, problem)
 
     def _resume(self) -> Mapping[TopicPartition, int]:
-        """Where the last mirror stopped: by its trails, or, where somebody else has stored an offset since,
-        by that. What is stored is returned."""
+        """Where the last mirror stopped: by its snapshots, or, where somebody else has stored an offset
+        since, by that. What is stored is returned."""
         if self.fencing is not None:
             self.fencing.claim()
         offsets, found = self._read_resumptions()
@@ -317,10 +317,10 @@ class ObservedFlow:
         with self._lock:
             self._positions = {p: r.start for p, r in found.items() if r.start is not None}
             self._stored = dict(stored)
-            self._trails = {p: r.trail for p, r in found.items() if r.trail is not None}
-            self._unstored = {p for p in self._trails if self._positions[p] != stored.get(p)}
-            trails = dict(self._trails)
-        self.gaps.resume(trails)
+            self._snapshots = {p: r.snapshot for p, r in found.items() if r.snapshot is not None}
+            self._unstored = {p for p in self._snapshots if self._positions[p] != stored.get(p)}
+            snapshots = dict(self._snapshots)
+        self.gaps.resume(snapshots)
         if self.fencing is not None:
             self._resume_transactions(offsets)
         return stored
@@ -340,25 +340,25 @@ class ObservedFlow:
     def _read_resumptions(
         self,
     ) -> tuple[Mapping[TopicPartition, StoredOffset], Mapping[TopicPartition, Resumption]]:
-        """Offsets and trails are read one after the other, and whoever ran before us may have written in
+        """Offsets and snapshots are read one after the other, and whoever ran before us may have written in
         between: where they do not fit, they are read again, until nothing is new, or too much is."""
         began, before = time.monotonic(), None
         for left in reversed(range(_READINGS)):
             stored = stored_offsets(self.config, self._offsets)
-            trails = read_trails(self.config.source, self._target)
+            snapshots = read_snapshots(self.config.source, self._target)
             found = {
                 partition: resumption(
                     stored[partition].position if partition in stored else None,
-                    trails.get(partition),
+                    snapshots.get(partition),
                     self.config.target_topic(partition.topic),
                 )
-                for partition in stored.keys() | trails.keys()
+                for partition in stored.keys() | snapshots.keys()
             }
             fits = not any(each.by_stored for each in found.values())
-            if fits or before == (stored, trails) or not left:
+            if fits or before == (stored, snapshots) or not left:
                 break
-            before = stored, trails
-        tell_duration(f"flow {self.config.name}: stored offsets and trails", began, math.inf)
+            before = stored, snapshots
+        tell_duration(f"flow {self.config.name}: stored offsets and snapshots", began, math.inf)
         return stored, found
 
     def _sync_topics(self) -> None:
@@ -417,16 +417,16 @@ class ObservedFlow:
             logs=self._logs,
         )
         self._move(moved)
-        self._leave_trails(before)
+        self._leave_snapshots(before)
         return before != self.gaps.identities()
 
-    def _leave_trails(self, before: Mapping[TopicPartition, tuple[TopicIdPair, int]]) -> None:
+    def _leave_snapshots(self, before: Mapping[TopicPartition, tuple[TopicIdPair, int]]) -> None:
         """What was known of a remote topic says nothing of another by its name."""
         now = self.gaps.identities()
         with self._lock:
             for partition in before.keys() & now.keys():
                 if before[partition][1] != now[partition][1]:
-                    self._trails.pop(partition, None)
+                    self._snapshots.pop(partition, None)
 
     def _logs(
         self, marks: Mapping[TopicPartition, LeaderEpochMark | None]
@@ -452,7 +452,7 @@ class ObservedFlow:
         with self._lock:
             for partition, position in moved.items():
                 self._unstored.add(partition)
-                self._trails.pop(partition, None)
+                self._snapshots.pop(partition, None)
                 if position is None:
                     self._positions.pop(partition, None)
                 else:

@@ -67,7 +67,7 @@ class PartitionGaps:
         self.receipt, self.mark = receipt, receipt.mark
         if any(gap.kind is GapKind.TARGET_LOST for gap in receipt.gaps):
             self.landmark = None
-        landed = [each for each in receipt.stretches if each.downstream >= 0]
+        landed = [each for each in receipt.ranges if each.downstream >= 0]
         # Of an older turn: in the log of a remote topic that is not there any more.
         if landed and receipt.turn == self.turn:
             self.landmark = landed[-1].landmark
@@ -101,9 +101,7 @@ class PartitionGaps:
         last = self.record.last
         error = f"{self.partition}: {describe(last)}; {outcome(last, self.policy)}"
         receipt = self.receipt or self._blank(position)
-        self.failed = replace(
-            receipt, state=PartitionState.FAILED, error=error, gaps=(), stretches=()
-        )
+        self.failed = replace(receipt, state=PartitionState.FAILED, error=error, gaps=(), ranges=())
 
     def restore(self, record: GapRecord) -> None:
         """As an earlier service left it; a failure holds as long as the policy does."""

@@ -17,7 +17,7 @@ class PartitionView:
     settled_records: int = 0
     settled_bytes: int = 0
     settled_foreign: int = 0
-    settled_doubts: int = 0
+    settled_fallbacks: int = 0
     settled_quarantined: int = 0
 
     def settle(self, receipt: Receipt) -> None:
@@ -25,7 +25,7 @@ class PartitionView:
         self.settled_records += receipt.records
         self.settled_bytes += receipt.bytes
         self.settled_foreign += receipt.foreign
-        self.settled_doubts += receipt.doubts
+        self.settled_fallbacks += receipt.fallbacks
         self.settled_quarantined += receipt.quarantined
         self.receipt = _without_counters(receipt)
 
@@ -47,9 +47,9 @@ class PartitionView:
         return self.settled_foreign + self.receipt.foreign
 
     @property
-    def doubts(self) -> int:
+    def fallbacks(self) -> int:
         """How often it went on at least once, because nobody could tell what was on the target."""
-        return self.settled_doubts + self.receipt.doubts
+        return self.settled_fallbacks + self.receipt.fallbacks
 
     @property
     def quarantined(self) -> int:
@@ -142,10 +142,10 @@ class Progress:
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.foreign]
 
-    def doubtful_partitions(self, flow: str) -> list[TopicPartition]:
+    def fallback_partitions(self, flow: str) -> list[TopicPartition]:
         """Those of a flow in which records may stand twice."""
         with self._lock:
-            return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.doubts]
+            return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.fallbacks]
 
     def quarantined(self, flow: str) -> dict[TopicPartition, int]:
         """How many records were left out, of the partitions of a flow where any was."""
@@ -167,7 +167,7 @@ class Progress:
 
 
 def _without_counters(receipt: Receipt) -> Receipt:
-    return replace(receipt, records=0, bytes=0, foreign=0, doubts=0, quarantined=0)
+    return replace(receipt, records=0, bytes=0, foreign=0, fallbacks=0, quarantined=0)
 
 
 def _topic(flow: str, topic: str, views: list[PartitionView]) -> TopicProgress:

@@ -149,7 +149,7 @@ class SourceConnector:
             return {}
         noted = {
             **self._shared_partitions(),
-            **self._doubtful_partitions(),
+            **self._fallback_partitions(),
             **self._left_out(),
         }
         return {**noted, **self._write_state(RUNNING)}
@@ -166,12 +166,12 @@ class SourceConnector:
         )
         return {str(partition): f"{partition}: {sentence}" for partition in remote}
 
-    def _doubtful_partitions(self) -> Mapping[str, str]:
+    def _fallback_partitions(self) -> Mapping[str, str]:
         """Source partitions that went on at least once since this service started."""
         return {
             f"{partition} resumed": f"{partition}: went on at least once, since nobody could tell what of it "
             "was on the target; records may stand there twice"
-            for partition in self._progress.doubtful_partitions(self._config.name)
+            for partition in self._progress.fallback_partitions(self._config.name)
         }
 
     def _left_out(self) -> Mapping[str, str]:

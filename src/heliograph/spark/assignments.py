@@ -68,7 +68,7 @@ def read_bundle(text: str, key: Secret) -> TaskAssignment:
         Lease(
             **{
                 **fields,
-                "trail": snapshot_from_json(fields["trail"]),
+                "snapshot": snapshot_from_json(fields["snapshot"]),
                 "lineage": _lineage(*fields["lineage"]),
             }
         )

@@ -187,10 +187,10 @@ class TaskChannel:
             before = self._sent.get(key)
             if before is receipt:
                 continue
-            if receipt.stretches or receipt.gaps or before != receipt:
+            if receipt.ranges or receipt.gaps or before != receipt:
                 changed.append(receipt)
-            news = receipt.stretches or receipt.gaps
-            self._sent[key] = replace(receipt, stretches=(), gaps=()) if news else receipt
+            news = receipt.ranges or receipt.gaps
+            self._sent[key] = replace(receipt, ranges=(), gaps=()) if news else receipt
         if changed:
             self._write({"receipts": [to_json(receipt) for receipt in changed]})
 

@@ -32,7 +32,7 @@ from heliograph.spark.signed_lines import (
 
 log = logging.getLogger(__name__)
 
-#: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a stretch takes 40,
+#: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a range takes 40,
 #: and a copy loop tells at most 50,000 at a time.
 _MAX_LINE = 16 << 20
 _MAX_HELLO = 4096

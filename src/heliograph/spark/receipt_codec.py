@@ -33,10 +33,10 @@ def from_json(fields: dict[str, Any]) -> Receipt:
     """Raises KeyError, TypeError or ValueError if it is none."""
     values = {
         "state": PartitionState(fields["state"]),
-        "trail": snapshot_from_json(fields["trail"]),
+        "snapshot": snapshot_from_json(fields["snapshot"]),
         "mark": LeaderEpochMark.of(fields["mark"]),
         "gaps": tuple(Gap(GapKind(kind), *numbers) for kind, *numbers in fields["gaps"]),
-        "stretches": tuple(OffsetRange(*numbers) for numbers in fields["stretches"]),
+        "ranges": tuple(OffsetRange(*numbers) for numbers in fields["ranges"]),
     }
     return Receipt(**{**fields, **values})
 

@@ -2,7 +2,7 @@
 
     source groups ──committed──► changed? ──► translate ──► more recent? ──► checkpoints topic
                                                  ▲
-                offset syncs (tail), stretches ──┘
+                offset syncs (tail), ranges ─────┘
 
 Only a group's partition that moved, or of which more is known than before, is looked at again. When a remote
 topic was deleted and created again, the checkpoints about its old log are void: they are replaced, and
@@ -114,11 +114,11 @@ class CheckpointSync:
     def learn(
         self,
         partition: TopicPartition,
-        stretches: Iterable[OffsetRange],
+        ranges: Iterable[OffsetRange],
         origin: TopicIdPair | None = None,
     ) -> None:
         """What tasks have copied of a source partition since they last told, and between which topics."""
-        self._translation.learn(partition, origin or TopicIdPair(), stretches)
+        self._translation.learn(partition, origin or TopicIdPair(), ranges)
 
     def checkpoints(self) -> Mapping[str, Mapping[TopicPartition, Checkpoint]]:
         """The newest checkpoint of every followed group, by the target's partition."""

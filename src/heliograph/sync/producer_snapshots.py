@@ -10,47 +10,47 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.mm2.malformed import Malformed
-from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_reading import read_state
-from heliograph.mm2.state_records import ProducerSnapshotRecord, state_topic, trail_key
+from heliograph.mm2.state_records import ProducerSnapshotRecord, snapshot_key, state_topic
 from heliograph.model import Landmark, TopicPartition
 from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
 
 
-def read_trails(
+def read_snapshots(
     source_alias: str, target: ClusterClient
 ) -> dict[TopicPartition, ProducerSnapshotRecord]:
     """By source partition. One that cannot be understood is none: the stored offset counts then."""
     topic = state_topic(source_alias)
-    trails: dict[TopicPartition, ProducerSnapshotRecord] = {}
+    snapshots: dict[TopicPartition, ProducerSnapshotRecord] = {}
     for key, value in read_compacted(target, topic).items():
         if key.startswith(b'["trail"'):
             record = read_state(key, value)
             if isinstance(record, ProducerSnapshotRecord):
-                trails[record.topic_partition] = record
+                snapshots[record.topic_partition] = record
             elif isinstance(record, Malformed):
-                log.warning("%s: a trail is passed over: %s", topic, record.reason)
-    return trails
+                log.warning("%s: a snapshot is passed over: %s", topic, record.reason)
+    return snapshots
 
 
 def read_landmarks(source_alias: str, target: ClusterClient) -> dict[TopicPartition, Landmark]:
     """How long remote partitions' logs were at least, by source partition: as far as the offset map knows."""
     records = LogTail(target, state_topic(source_alias)).read_new()
-    loaded = load_stretches((record.key, record.value) for record in records)
+    loaded = load_offset_maps((record.key, record.value) for record in records)
     return {
         partition: last.landmark
-        for partition, stretches in loaded.stretches.items()
-        if (last := stretches.last) is not None and last.downstream >= 0
+        for partition, ranges in loaded.offset_maps.items()
+        if (last := ranges.last) is not None and last.downstream >= 0
     }
 
 
-def forget_trails(
+def forget_snapshots(
     source_alias: str, target: ClusterClient, partitions: Collection[TopicPartition], now_ms: int
 ) -> None:
-    """For a user who has changed stored offsets, to one that a trail happens to know, too."""
+    """For a user who has changed stored offsets, to one that a snapshot happens to know, too."""
     topic = state_topic(source_alias)
     if partitions and topic in target.refresh([topic]).partitions:
-        records = [Record(timestamp=now_ms, key=trail_key(p), value=None) for p in partitions]
+        records = [Record(timestamp=now_ms, key=snapshot_key(p), value=None) for p in partitions]
         RecordWriter(target, topic).write({0: records})

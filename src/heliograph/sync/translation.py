@@ -1,4 +1,4 @@
-"""What is known of one flow's offsets: MM2's syncs as they are written, and stretches of exact copying."""
+"""What is known of one flow's offsets: MM2's syncs as they are written, and ranges of exact copying."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.errors import BrokerError
 from heliograph.mm2.known_offsets import KnownOffsets
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map import OffsetRange
-from heliograph.mm2.offset_map_segments import LoadedOffsetMaps, merge_chunks
+from heliograph.mm2.offset_map_segments import LoadedOffsetMaps, merge_segments
 from heliograph.mm2.offset_sync import read_offset_sync, read_origin
 from heliograph.mm2.state_reading import State, read_state
 from heliograph.mm2.state_records import OffsetMapSegment, state_topic
@@ -78,15 +78,15 @@ class FlowTranslation:
         return self._known.translate(partition, upstream)
 
     def learn(
-        self, partition: TopicPartition, origin: TopicIdPair, stretches: Iterable[OffsetRange]
+        self, partition: TopicPartition, origin: TopicIdPair, ranges: Iterable[OffsetRange]
     ) -> None:
         if not self._exact:
             return
-        for stretch in stretches:
+        for each in ranges:
             if self._untold is not None:
-                self._untold.append((partition, origin, stretch))
+                self._untold.append((partition, origin, each))
             else:
-                self._known.learn(partition, origin, stretch)
+                self._known.learn(partition, origin, each)
 
     def load(self, now_ms: int | None, *, must_read_to_end: bool) -> dict[str, str]:
         """What was learnt before this start; call it once. A problem costs precision, and that topics created
@@ -118,7 +118,7 @@ class FlowTranslation:
         records, self._unapplied = self._unapplied, []
         for record in records:
             self._apply(record)
-        self._look(self._remote_topics(self._known.doubtful - names.keys()))
+        self._look(self._remote_topics(self._known.unknown_topics - names.keys()))
         self._known.syncs_reached_end()
         return self._missing_syncs()
 
@@ -191,18 +191,18 @@ class FlowTranslation:
         self._logs.load(states)
         if not self._exact:
             return
-        # Chunks that name no topics are about those that were known when they were written, or older ones.
-        chunks = [
+        # Segments that name no topics are about those that were known when they were written, or older ones.
+        segments = [
             replace(
                 state, origin=state.origin.or_else(self._logs.known(state.topic_partition.topic))
             )
             for state in states
             if isinstance(state, OffsetMapSegment)
         ]
-        topics = {chunk.topic_partition.topic for chunk in chunks}
+        topics = {segment.topic_partition.topic for segment in segments}
         self._look(self._remote_topics(topics))
-        loaded = merge_chunks(chunks, self._known.logs)
-        self._known.load(loaded.stretches, loaded.origins)
+        loaded = merge_segments(segments, self._known.logs)
+        self._known.load(loaded.offset_maps, loaded.origins)
         if now_ms is not None:
             self._tidy(topic, loaded, now_ms)
 
@@ -222,12 +222,12 @@ class FlowTranslation:
 
     def _tidy(self, topic: str, loaded: LoadedOffsetMaps, now_ms: int) -> None:
         """Write the same in fewer records; not of partitions whose tasks have begun to write, since an
-        older chunk must not stand behind a newer one."""
+        older segment must not stand behind a newer one."""
         busy = {partition for partition, _, _ in self._untold or ()}
         records = [
-            Record(timestamp=now_ms, key=chunk.key(), value=chunk.value())
-            for chunk in loaded.rewrites
-            if chunk.topic_partition not in busy
+            Record(timestamp=now_ms, key=segment.key(), value=segment.value())
+            for segment in loaded.rewrites
+            if segment.topic_partition not in busy
         ]
         if records:
             RecordWriter(self._target, topic).write({0: records})

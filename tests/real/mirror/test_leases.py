@@ -31,7 +31,7 @@ spark.close()
 """
 
 
-def test_a_link_whose_leases_have_lapsed_stops_and_stores_neither_offsets_nor_trails(
+def test_a_link_whose_leases_have_lapsed_stops_and_stores_neither_offsets_nor_snapshots(
     flow: Flow,
 ) -> None:
     """Stored late, they would hide what a successor has stored."""
@@ -41,7 +41,9 @@ def test_a_link_whose_leases_have_lapsed_stops_and_stores_neither_offsets_nor_tr
 
     with linked(flow, {topic: 1}, lapsed=lapsed.is_set) as link:
         eventually(lambda: link.receipts()[TopicPartition(topic, 0)].records, lambda n: n == 10)
-        eventually(lambda: ends(flow.target, state)[0], lambda end: end > 1)  # the trail of the ten
+        eventually(
+            lambda: ends(flow.target, state)[0], lambda end: end > 1
+        )  # the snapshot of the ten
         before = ends(flow.target, state)
         lapsed.set()
         write(flow.source, topic, numbered(range(10, 20)))

@@ -83,7 +83,7 @@ def throw_out_who_runs(flow: Flow) -> None:
 
 
 @pytest.mark.parametrize(("whose", "word"), [(Leadership, "leads"), (Membership, "runs")])
-def test_a_moment_of_doubt_about_who_runs_a_flow_doubles_nothing(
+def test_a_moment_of_fallback_about_who_runs_a_flow_doubles_nothing(
     flow: Flow, monkeypatch: pytest.MonkeyPatch, whose: type, word: str
 ) -> None:
     """A coordinator that is late by more than a session, and then confirms: nobody else has run it, but

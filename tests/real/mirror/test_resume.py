@@ -1,7 +1,7 @@
 """A mirror that was killed goes on where its records end on the target: nothing twice, nothing left out.
 
-What a crash leaves behind is a target that is newer than the offsets and trails of its mirror. That is made
-here by putting older ones back: every moment of a crash looks like that.
+What a crash leaves behind is a target that is newer than the offsets and snapshots of its mirror. That is
+made here by putting older ones back: every moment of a crash looks like that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Internal = dict[tuple[str, bytes], bytes | None]
 
 
 def internal(flow: Flow) -> Internal:
-    """The newest offsets and trails of a flow."""
+    """The newest offsets and snapshots of a flow."""
     found: Internal = {}
     for topic in (flow.offsets_topic, state_topic(flow.alias)):
         for records in read_all(flow.target, topic).values():
@@ -54,7 +54,7 @@ def values(flow: Flow, topic: str, partition: int = 0) -> list[bytes | None]:
     return [r.value for r in read_all(flow.target, flow.remote(topic))[partition]]
 
 
-def test_what_landed_after_the_last_trail_is_not_copied_again(flow: Flow) -> None:
+def test_what_landed_after_the_last_snapshot_is_not_copied_again(flow: Flow) -> None:
     topic = flow.create(partitions=3)
     write(flow.source, topic, numbered(range(10)), numbered(range(4), partition=1))
     flow.mirror_once()
@@ -197,13 +197,13 @@ def test_a_stored_offset_that_is_deleted_on_an_idle_partition_is_obeyed(flow: Fl
     topic = flow.create()
     write(flow.source, topic, numbered(range(5)))
     flow.mirror_once()
-    offset, trail = (key for key in internal(flow))
-    assert (offset[0], trail[0]) == (flow.offsets_topic, state_topic(flow.alias))
-    put_back(flow, {trail: None})
+    offset, snapshot = (key for key in internal(flow))
+    assert (offset[0], snapshot[0]) == (flow.offsets_topic, state_topic(flow.alias))
+    put_back(flow, {snapshot: None})
     with (
         flow.running() as mirror
-    ):  # the takeover: a trail that knows of the stored offset, and no other
-        eventually(lambda: internal(flow).get(trail), lambda value: value is not None)
+    ):  # the takeover: a snapshot that knows of the stored offset, and no other
+        eventually(lambda: internal(flow).get(snapshot), lambda value: value is not None)
         eventually(lambda: mirror.receipt(topic), lambda receipt: receipt is not None)
     put_back(flow, {offset: None})
 
@@ -274,7 +274,7 @@ def test_compaction_before_the_copy_does_no_harm_and_after_it_nobody_can_tell(
 
 
 def renumbered(flow: Flow, topic: str, before: Internal) -> Internal:
-    """The trail at the first hole, where numbers began anew: it was written before anything was sent."""
+    """The snapshot at the first hole, where numbers began anew: it was written before anything was sent."""
     (key,) = (key for key in before if f'["trail","{topic}"'.encode() in key[1])
     then, now = (json.loads(state[key] or b"") for state in (before, internal(flow)))
     assert now["producer"] != then["producer"]

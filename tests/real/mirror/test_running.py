@@ -126,7 +126,7 @@ def test_connections_survive_from_one_epoch_to_the_next(flow: Flow) -> None:
 
     with flow.running({"epoch.seconds": EPOCH_SECONDS}) as mirror:
         mirror.wait_for_records(40)
-        # Offsets and stretches are first written when the first epoch ends, by each worker.
+        # Offsets and ranges are first written when the first epoch ends, by each worker.
         epoch = mirror.progress.epoch + 3
         eventually(lambda: mirror.progress.epoch, lambda now: now >= epoch)
         before = connections_of_workers(flow.target), connections_of_workers(flow.source)

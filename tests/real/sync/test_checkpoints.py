@@ -11,7 +11,7 @@ from heliograph.client.net.connection import Connection
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.mm2.offset_map import OffsetRange
-from heliograph.mm2.state_records import chunks_of, state_topic
+from heliograph.mm2.state_records import segments_of, state_topic
 from heliograph.model import CommittedOffset, TopicPartition
 from heliograph.records.decode import Record
 from heliograph.sync import checkpoint_log
@@ -131,8 +131,10 @@ def test_what_was_learnt_before_a_restart_is_read_from_the_state_topic(made: Han
     partition = TopicPartition(made.topic, 0)
     topic = state_topic(made.alias)
     create_topics(made.flow.target, {topic: 1}, configs={"cleanup.policy": "compact"})
-    chunks = chunks_of(partition, [OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
-    records = [Record(timestamp=1, key=chunk.key(), value=chunk.value()) for chunk in chunks]
+    segments = segments_of(partition, [OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
+    records = [
+        Record(timestamp=1, key=segment.key(), value=segment.value()) for segment in segments
+    ]
     RecordWriter(made.target_client, topic).write({0: records})
     commit(made.flow.source, made.group(), {partition: 15})
     commit(made.flow.source, made.group("further"), {partition: 25})

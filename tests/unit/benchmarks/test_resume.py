@@ -11,10 +11,10 @@ from benchmarks.systems import System
 from benchmarks.targets import verdicts
 
 LOG = """
-02:00:01 INFO flow a->b: stored offsets and trails took 120 ms
+02:00:01 INFO flow a->b: stored offsets and snapshots took 120 ms
 02:00:02 INFO flow a->b: 250 partitions looked at in 480 ms: 1000 records are on the target already
 02:00:02 INFO flow a->b: 250 partitions looked at in 380 ms: 2000 records are on the target already
-02:00:09 INFO flow a->b: stored offsets and trails took 9000 ms
+02:00:09 INFO flow a->b: stored offsets and snapshots took 9000 ms
 """
 
 
@@ -27,7 +27,7 @@ def test_the_driver_reads_first_and_the_tasks_look_at_the_same_time() -> None:
 
 
 def test_a_log_that_does_not_tell_gives_no_figure() -> None:
-    assert resumed("02:00:01 INFO flow a->b: stored offsets and trails took 120 ms") is None
+    assert resumed("02:00:01 INFO flow a->b: stored offsets and snapshots took 120 ms") is None
 
 
 def test_a_mirror_that_resumes_slowly_or_copies_twice_misses_its_targets(tmp_path: Path) -> None:

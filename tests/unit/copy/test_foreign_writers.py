@@ -28,11 +28,11 @@ class Rig:
         found = lambda _, records, end: self.told.append((records, end))  # noqa: E731
         self.strangers = ForeignWriterDetector(None, found)  # type: ignore[arg-type]
 
-    def _records_in(self, _: Any, stretches: Any) -> Any:
+    def _records_in(self, _: Any, ranges: Any) -> Any:
         self.looks += 1
         if isinstance(self._answer, ClientError):
             raise self._answer
-        return dict.fromkeys(stretches, self._answer)
+        return dict.fromkeys(ranges, self._answer)
 
     def look(self) -> None:
         now = 0.0

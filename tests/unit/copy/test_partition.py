@@ -22,7 +22,7 @@ from heliograph.model import (
     ProducerIdentity,
     ProducerSnapshot,
 )
-from heliograph.plan.resume import Doubt, Landed, TargetLost
+from heliograph.plan.resume import Landed, TargetLost, Undetermined
 
 ME = ProducerIdentity(7, 0)
 SNAPSHOT = ProducerSnapshot(
@@ -38,7 +38,7 @@ def lease(snapshot: ProducerSnapshot | None = None, **others: object) -> Lease:
         partition=0,
         target_topic="a.orders",
         start=100,
-        trail=snapshot,
+        snapshot=snapshot,
         **others,  # type: ignore[arg-type]
     )
 
@@ -112,7 +112,7 @@ def test_what_is_stored_already_is_not_stored_again() -> None:
     ("end", "unreadable", "expected"),
     [
         (95, None, Landed(5, 0)),
-        (95, "a batch is damaged", Doubt("a batch is damaged")),
+        (95, "a batch is damaged", Undetermined("a batch is damaged")),
         (85, None, TargetLost(85)),
     ],
 )
@@ -153,10 +153,10 @@ def test_a_recovery_that_waits_is_tried_again_at_its_time() -> None:
     assert (copy.state, copy.error, copy.retry_at) == (PartitionState.RUNNING, None, None)
 
 
-def test_a_fall_back_counts_a_doubt_and_leaves_the_numbers_behind() -> None:
+def test_a_fall_back_counts_a_fallback_and_leaves_the_numbers_behind() -> None:
     copy = resuming(5)
     assert copy.fall_back(None) == 100
-    assert (copy.doubts, copy.numbers.retired, copy.numbers.skip) == (1, ME, 0)
+    assert (copy.fallbacks, copy.numbers.retired, copy.numbers.skip) == (1, ME, 0)
 
     fenced = resuming(5)
     assert fenced.fall_back(130, fenced=True) == 130
@@ -315,9 +315,9 @@ def test_records_on_the_target_that_the_source_has_deleted_are_not_taken_for_unm
 # ── the source is checked ────────────────────────────────────────────────────────────────────
 
 
-def test_nothing_is_fetched_while_the_source_is_in_doubt() -> None:
+def test_nothing_is_fetched_while_the_source_is_in_fallback() -> None:
     copy = copying()
-    copy.doubt_source("out of range")
+    copy.suspect_source("out of range")
     assert (copy.phase, copy.command) == (Phase.CHECKING, Command.CHECK)
     assert (copy.state, copy.error) == (PartitionState.RETRYING, "out of range")
 
@@ -328,7 +328,7 @@ def test_nothing_is_fetched_while_the_source_is_in_doubt() -> None:
 
 def test_a_source_that_is_another_is_read_elsewhere_under_new_numbers() -> None:
     copy = copying()
-    copy.doubt_source()
+    copy.suspect_source()
     copy.confirm_source(150)
 
     assert (copy.phase, copy.position, copy.numbers.retired) == (Phase.RECOVERING, 150, ME)
@@ -336,7 +336,7 @@ def test_a_source_that_is_another_is_read_elsewhere_under_new_numbers() -> None:
 
 def test_recovery_comes_before_the_check() -> None:
     copy = Partition(lease())
-    copy.doubt_source("out of range")
+    copy.suspect_source("out of range")
 
     assert (copy.phase, copy.needs_check) == (Phase.RECOVERING, False)
 
@@ -388,7 +388,7 @@ def test_a_halted_partition_waits_for_the_driver_whatever_happens() -> None:
     fetch(copy, batch(100))
     copy.replaced("orders was created again")
     copy.refused()
-    copy.doubt_source("out of range")
+    copy.suspect_source("out of range")
 
     assert (copy.phase, copy.command, copy.recheck) == (Phase.HALTED, Command.WAIT, True)
     assert (copy.state, copy.error) == (PartitionState.FAILED, "orders was created again")

@@ -35,7 +35,7 @@ class Walk(RuleBasedStateMachine):
             target_topic="a.t",
             start=10,
             end=60 if bounded else None,
-            trail=base if snapshot else None,
+            snapshot=base if snapshot else None,
         )
         self.copy = Partition(lease, transactional=transactional)
         if snapshot:
@@ -132,8 +132,8 @@ class Walk(RuleBasedStateMachine):
 
     @precondition(lambda self: self.copy.phase in (Phase.COPYING, Phase.WAITING))
     @rule(error=st.sampled_from([None, "out of range"]))
-    def doubt_source(self, error: str | None) -> None:
-        self.event("doubt_source", error)
+    def suspect_source(self, error: str | None) -> None:
+        self.event("suspect_source", error)
 
     @precondition(lambda self: self.copy.may_check())
     @rule(elsewhere=st.sampled_from([None, None, -3, 4]), barrier=st.booleans())

@@ -106,13 +106,13 @@ def test_a_gap_among_them_is_older_than_the_copy_if_the_last_one_is_the_targets_
     assert keys(found.batches) == [18, 19, 20, 21]
 
 
-def test_a_gap_that_came_later_leaves_a_doubt() -> None:
+def test_a_gap_that_came_later_leaves_a_fallback() -> None:
     """Counting would leave out record 17: the target has 10 to 15, of which 15 is gone since."""
     assert found_there(6, last=15).uncertain
 
 
 @pytest.mark.parametrize("data", [b"", bytes(emptied())])
-def test_a_target_whose_last_batch_is_gone_leaves_a_doubt(data: bytes) -> None:
+def test_a_target_whose_last_batch_is_gone_leaves_a_fallback(data: bytes) -> None:
     copy = copying(10, 6)
     copy.numbers.landed_last, copy.source_end = data, 99
 
@@ -134,7 +134,7 @@ def test_a_damaged_batch_among_them_is_the_partitions_failure() -> None:
     assert (found.batches, found.position) == ([], 10)
 
 
-def test_a_source_with_fewer_records_than_were_copied_leaves_a_doubt() -> None:
+def test_a_source_with_fewer_records_than_were_copied_leaves_a_fallback() -> None:
     """Or what comes next would be taken for what is there."""
     assert not found_there(20, last=99).uncertain
     assert found_there(20, last=99, source_end=22).uncertain

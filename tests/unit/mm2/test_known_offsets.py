@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from heliograph.mm2.known_offsets import KnownOffsets
 from heliograph.mm2.offset_map import OffsetRange
-from heliograph.mm2.offset_map_segments import merge_chunks
+from heliograph.mm2.offset_map_segments import merge_segments
 from heliograph.mm2.offset_sync import OffsetSync, origin_headers, read_origin
-from heliograph.mm2.state_records import OffsetMapSegment, chunks_of
+from heliograph.mm2.state_records import OffsetMapSegment, segments_of
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import TopicIdPair, TopicPartition
 
@@ -80,7 +80,7 @@ def test_two_words_about_different_topics_are_put_to_the_brokers() -> None:
         offsets = known()
         offsets.learn(P, OLD, OffsetRange(0, 0, 1000))
         offsets.learn(P, NEW, OffsetRange(1000, 0, 100))
-        assert offsets.doubtful == {"t"}
+        assert offsets.unknown_topics == {"t"}
 
         offsets.set_logs("t", found)
 
@@ -163,14 +163,14 @@ def test_no_translation_is_ahead_in_the_log_of_today_however_often_it_was_create
     )
     for step, count in steps:
         if step == "copy":
-            stretch = OffsetRange(upstream, downstream, count)
-            history.append((TopicIdPair("s", str(log)), stretch))
-            offsets.learn(P, TopicIdPair("s", str(log)), make(stretch))
+            each = OffsetRange(upstream, downstream, count)
+            history.append((TopicIdPair("s", str(log)), each))
+            offsets.learn(P, TopicIdPair("s", str(log)), make(each))
             upstream, downstream = upstream + count, downstream + count
         elif step == "late" and history:
-            origin, stretch = history[count % len(history)]
+            origin, each = history[count % len(history)]
             if origin.target != str(log):
-                offsets.learn(P, origin, make(stretch))
+                offsets.learn(P, origin, make(each))
         elif step == "look":
             offsets.set_logs("t", TopicIdPair("s", str(log)))
         elif step == "recreate":
@@ -182,19 +182,19 @@ def test_no_translation_is_ahead_in_the_log_of_today_however_often_it_was_create
         assert found is None or found <= truth, (at, found, truth)
 
 
-def test_chunks_of_other_topics_are_dropped_and_taken_out_of_the_state_topic() -> None:
-    chunks = [
-        *chunks_of(P, [OffsetRange(0, 0, 1000)], OLD),
-        *chunks_of(P, [OffsetRange(1000, 0, 9)], NEW),
+def test_segments_of_other_topics_are_dropped_and_taken_out_of_the_state_topic() -> None:
+    segments = [
+        *segments_of(P, [OffsetRange(0, 0, 1000)], OLD),
+        *segments_of(P, [OffsetRange(1000, 0, 9)], NEW),
     ]
 
     for logs in ({"t": NEW}, {}):
-        loaded = merge_chunks(chunks, logs)
-        assert list(loaded.stretches[P]) == [OffsetRange(1000, 0, 9)]
+        loaded = merge_segments(segments, logs)
+        assert list(loaded.offset_maps[P]) == [OffsetRange(1000, 0, 9)]
         assert loaded.origins[P] == NEW
-        assert OffsetMapSegment(topic_partition=P, first=0, stretches=()) in loaded.rewrites
+        assert OffsetMapSegment(topic_partition=P, first=0, ranges=()) in loaded.rewrites
 
-    assert list(merge_chunks(chunks, {"t": OLD}).stretches[P]) == [OffsetRange(0, 0, 1000)]
+    assert list(merge_segments(segments, {"t": OLD}).offset_maps[P]) == [OffsetRange(0, 0, 1000)]
 
 
 def test_a_sync_names_its_topics_in_a_header() -> None:

@@ -5,101 +5,99 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heliograph.mm2.offset_map import LOST, MAX_STRETCHES, OffsetMap, OffsetRange
+from heliograph.mm2.offset_map import LOST, MAX_RANGES, OffsetMap, OffsetRange
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
 
 
-def translated(stretches: OffsetMap, *offsets: int) -> list[int | None]:
-    return [stretches.translate(offset) for offset in offsets]
+def translated(ranges: OffsetMap, *offsets: int) -> list[int | None]:
+    return [ranges.translate(offset) for offset in offsets]
 
 
-def test_an_offset_inside_a_stretch_is_that_records_own() -> None:
-    stretches = OffsetMap([OffsetRange(10, 100, 5)])
+def test_an_offset_inside_a_range_is_that_records_own() -> None:
+    ranges = OffsetMap([OffsetRange(10, 100, 5)])
 
-    assert translated(stretches, 9, 10, 14, 15, 16) == [None, 100, 104, 105, None]
+    assert translated(ranges, 9, 10, 14, 15, 16) == [None, 100, 104, 105, None]
 
 
-def test_a_run_that_goes_on_makes_one_stretch() -> None:
-    stretches = OffsetMap(
+def test_a_run_that_goes_on_makes_one_range() -> None:
+    ranges = OffsetMap(
         [OffsetRange(0, 7, 100), OffsetRange(100, 107, 50), OffsetRange(150, 157, 1)]
     )
 
-    assert list(stretches) == [OffsetRange(0, 7, 151)]
+    assert list(ranges) == [OffsetRange(0, 7, 151)]
 
 
 def test_a_hole_translates_to_the_next_record() -> None:
     """Transaction markers, aborted and compacted records have upstream offsets and no record."""
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 10, 5)])
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 10, 5)])
 
-    assert translated(stretches, 9, 10, 12, 13) == [9, 10, 10, 10]
+    assert translated(ranges, 9, 10, 12, 13) == [9, 10, 10, 10]
 
 
 def test_nothing_is_said_about_offsets_whose_history_is_missing() -> None:
     """Records of 10 to 12 may stand at 10 to 14: a group must not be put behind them."""
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 15, 5)])
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(13, 15, 5)])
 
-    assert translated(stretches, 9, 10, 12, 13) == [9, None, None, 15]
+    assert translated(ranges, 9, 10, 12, 13) == [9, None, None, 15]
 
 
-def test_a_lost_stretch_is_not_translated() -> None:
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(10, LOST, 5), OffsetRange(17, 15, 5)])
+def test_a_lost_range_is_not_translated() -> None:
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(10, LOST, 5), OffsetRange(17, 15, 5)])
 
-    assert translated(stretches, 9, 10, 14, 15, 16, 17) == [9, None, None, None, None, 15]
+    assert translated(ranges, 9, 10, 14, 15, 16, 17) == [9, None, None, None, None, 15]
 
 
 def test_a_rewind_forgets_all_from_there_on() -> None:
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
 
-    stretches.append(OffsetRange(5, 20, 3))
+    ranges.append(OffsetRange(5, 20, 3))
 
-    assert list(stretches) == [OffsetRange(0, 0, 5), OffsetRange(5, 20, 3)]
+    assert list(ranges) == [OffsetRange(0, 0, 5), OffsetRange(5, 20, 3)]
 
 
 def test_a_target_created_anew_forgets_all() -> None:
-    stretches = OffsetMap(
-        [OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(22, LOST, 3)]
-    )
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(22, LOST, 3)])
 
-    stretches.append(OffsetRange(25, 0, 3))
+    ranges.append(OffsetRange(25, 0, 3))
 
-    assert list(stretches) == [OffsetRange(25, 0, 3)]
+    assert list(ranges) == [OffsetRange(25, 0, 3)]
 
 
 def test_a_truncated_target_forgets_what_stood_there() -> None:
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10)])
 
-    stretches.append(OffsetRange(22, 15, 3))
+    ranges.append(OffsetRange(22, 15, 3))
 
-    assert list(stretches) == [
+    assert list(ranges) == [
         OffsetRange(0, 0, 10),
         OffsetRange(12, 10, 5),
         OffsetRange(22, 15, 3),
     ]
-    assert translated(stretches, 16, 17, 21) == [14, 15, 15]
+    assert translated(ranges, 16, 17, 21) == [14, 15, 15]
 
 
 def test_what_lies_below_the_log_start_is_forgotten() -> None:
-    stretches = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(30, 20, 10)])
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(30, 20, 10)])
 
-    stretches.prune(5)
-    assert len(stretches) == 3
-    stretches.prune(10)
-    assert next(iter(stretches)) == OffsetRange(12, 10, 10)
-    stretches.prune(21)
-    assert translated(stretches, 21, 22) == [19, 20]
-    stretches.prune(1000)
-    assert list(stretches) == []
+    ranges.prune(5)
+    assert len(ranges) == 3
+    ranges.prune(10)
+    assert next(iter(ranges)) == OffsetRange(12, 10, 10)
+    ranges.prune(21)
+    assert translated(ranges, 21, 22) == [19, 20]
+    ranges.prune(1000)
+    assert list(ranges) == []
 
 
 def test_there_is_an_end_to_how_many_are_kept() -> None:
-    stretches = OffsetMap(OffsetRange(2 * n, n, 1) for n in range(2 * MAX_STRETCHES))
+    ranges = OffsetMap(OffsetRange(2 * n, n, 1) for n in range(2 * MAX_RANGES))
 
-    assert MAX_STRETCHES - 1000 <= len(stretches) <= MAX_STRETCHES
-    assert stretches.translate(0) is None
-    assert stretches.translate(4 * MAX_STRETCHES - 2) == 2 * MAX_STRETCHES - 1
+    assert MAX_RANGES - 1000 <= len(ranges) <= MAX_RANGES
+    assert ranges.translate(0) is None
+    assert ranges.translate(4 * MAX_RANGES - 2) == 2 * MAX_RANGES - 1
 
 
-def test_a_landing_of_dense_batches_is_one_stretch() -> None:
+def test_a_landing_of_dense_batches_is_one_range() -> None:
     landing = OffsetMapBuilder(100)
     landing.land(100, 7, 50)
     landing.land(150, 57, 50)
@@ -172,9 +170,9 @@ class Model:
         self.position = end
 
     def report(self) -> None:
-        for stretch in self.landing.fresh(self.position):
-            self.known.append(stretch)
-            self.known.append(stretch)  # the end of an epoch tells everything twice
+        for each in self.landing.fresh(self.position):
+            self.known.append(each)
+            self.known.append(each)  # the end of an epoch tells everything twice
 
     def act(self, kind: str, number: int) -> None:
         if kind == "copy":
@@ -255,7 +253,7 @@ def test_after_a_report_all_that_its_session_mirrored_is_translated_exactly(
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=40), ACTS)
-def test_stretches_ascend_on_both_sides(source: list[bool], acts: list[tuple[str, int]]) -> None:
+def test_ranges_ascend_on_both_sides(source: list[bool], acts: list[tuple[str, int]]) -> None:
     model = Model(source)
     for act in acts:
         model.act(*act)
@@ -269,7 +267,7 @@ def test_stretches_ascend_on_both_sides(source: list[bool], acts: list[tuple[str
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 9)), max_size=30))
-def test_a_stretch_bit_by_bit_is_the_same_as_at_once(runs: list[tuple[int, int, int]]) -> None:
+def test_a_range_bit_by_bit_is_the_same_as_at_once(runs: list[tuple[int, int, int]]) -> None:
     whole, bits = OffsetMap(), OffsetMap()
     upstream = downstream = 0
     for hole, foreign, count in runs:
@@ -283,7 +281,7 @@ def test_a_stretch_bit_by_bit_is_the_same_as_at_once(runs: list[tuple[int, int, 
 
 
 def test_records_of_a_transaction_count_with_the_marker_behind_them() -> None:
-    """Two transactions: the first of two stretches, as the source has a marker among its records."""
+    """Two transactions: the first of two ranges, as the source has a marker among its records."""
     known = OffsetMap([OffsetRange(0, 10, 5), OffsetRange(6, 15, 5), OffsetRange(11, 21, 9)])
 
     assert known.committed_at(31) == 20

@@ -1,4 +1,4 @@
-"""Heliograph's own state topic: bytes, malformed records, and chunks whose number stays bounded."""
+"""Heliograph's own state topic: bytes, malformed records, and segments whose number stays bounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from heliograph.mm2 import offset_map_segments as module
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map import LOST, OffsetMap, OffsetRange
-from heliograph.mm2.offset_map_segments import MAX_CHUNKS, OffsetMapSegments, load_stretches
+from heliograph.mm2.offset_map_segments import MAX_SEGMENTS, OffsetMapSegments, load_offset_maps
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
     Failure,
@@ -22,8 +22,8 @@ from heliograph.mm2.state_records import (
     OffsetMapSegment,
     PartitionStatus,
     ProducerSnapshotRecord,
-    chunk_key,
-    chunks_of,
+    segment_key,
+    segments_of,
     state_topic,
     told,
 )
@@ -41,24 +41,24 @@ from support.records.statuses import FLOW, PARTITION
 
 TP = TopicPartition("orders", 0)
 KEY = b'["stretches","orders",0,12345]'
-TRAIL = b'["trail","orders",0]'
+SNAPSHOT = b'["trail","orders",0]'
 
 
-def _trail(**changed: object) -> bytes:
-    trail = {"remote_topic": "us.orders", "upstream": 12, "downstream": 7, "sequence": 5}
-    return json.dumps(trail | {"producer": [4000, 0], "stored": [-1, 12]} | changed).encode()
+def _snapshot(**changed: object) -> bytes:
+    snapshot = {"remote_topic": "us.orders", "upstream": 12, "downstream": 7, "sequence": 5}
+    return json.dumps(snapshot | {"producer": [4000, 0], "stored": [-1, 12]} | changed).encode()
 
 
 def test_the_topic_is_internal_to_every_mm2() -> None:
     assert state_topic("us") == "mm2-heliograph.us.internal"
 
 
-def test_a_trail_has_these_bytes() -> None:
+def test_a_snapshot_has_these_bytes() -> None:
     committed = IsolationLevel.READ_COMMITTED
-    trail = ProducerSnapshot(
+    snapshot = ProducerSnapshot(
         12, 7, 5, ProducerIdentity(4000, 0), (-1, 12), committed, LeaderEpochMark(15, 2)
     )
-    record = ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", trail=trail)
+    record = ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", snapshot=snapshot)
 
     assert record.key() == b'["trail","orders",0]'
     assert record.value() == (
@@ -70,7 +70,7 @@ def test_a_trail_has_these_bytes() -> None:
     assert isinstance(read_state(record.key(), record.value().replace(b"12,", b"-2,")), Malformed)
 
 
-def test_a_trail_of_a_version_that_noted_less_is_read() -> None:
+def test_a_snapshot_of_a_version_that_noted_less_is_read() -> None:
     value = (
         b'{"remote_topic":"us.orders","upstream":12,"downstream":7,"sequence":5,'
         b'"producer":[4000,0],"stored":[-1,12]}'
@@ -78,19 +78,19 @@ def test_a_trail_of_a_version_that_noted_less_is_read() -> None:
     read = read_state(b'["trail","orders",0]', value)
 
     assert isinstance(read, ProducerSnapshotRecord)
-    assert read.trail == ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12))
+    assert read.snapshot == ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12))
 
 
-def test_a_chunk_has_these_bytes() -> None:
-    chunk = OffsetMapSegment(
+def test_a_segment_has_these_bytes() -> None:
+    segment = OffsetMapSegment(
         topic_partition=TP,
         first=12345,
-        stretches=(OffsetRange(12345, 7, 100), OffsetRange(12446, 107, 1)),
+        ranges=(OffsetRange(12345, 7, 100), OffsetRange(12446, 107, 1)),
     )
 
-    assert chunk.key() == chunk_key(TP, 12345) == KEY
-    assert chunk.value() == b'{"stretches":[[12345,7,100],[12446,107,1]]}'
-    assert read_state(chunk.key(), chunk.value()) == chunk
+    assert segment.key() == segment_key(TP, 12345) == KEY
+    assert segment.value() == b'{"stretches":[[12345,7,100],[12446,107,1]]}'
+    assert read_state(segment.key(), segment.value()) == segment
 
 
 GAPS = GapRecord(
@@ -171,10 +171,10 @@ def test_only_an_offset_that_somebody_else_stored_lifts_a_failure(
         (b'["partition","orders",0]', b'{"flow":null}', "expected a string, found None"),
         (rb'["partition","\ud800",0]', None, "UnicodeEncodeError"),
         (b'["stretches","orders",0,true]', None, "key: not one of ours"),
-        (TRAIL, _trail(sequence=2**31), "no sequence or epoch is as large"),
-        (TRAIL, _trail(producer=[4000, 2**15]), "no sequence or epoch is as large"),
-        (TRAIL, _trail(upstream=2**63), "expected offsets and numbers"),
-        (TRAIL, _trail(remote_topic=None), "expected a string, found None"),
+        (SNAPSHOT, _snapshot(sequence=2**31), "no sequence or epoch is as large"),
+        (SNAPSHOT, _snapshot(producer=[4000, 2**15]), "no sequence or epoch is as large"),
+        (SNAPSHOT, _snapshot(upstream=2**63), "expected offsets and numbers"),
+        (SNAPSHOT, _snapshot(remote_topic=None), "expected a string, found None"),
     ],
 )
 def test_a_malformed_record_says_why_and_does_not_raise(
@@ -192,7 +192,7 @@ def test_no_bytes_make_reading_raise(key: bytes, value: bytes | None) -> None:
     read_state(KEY, value)
 
 
-# ── chunks ───────────────────────────────────────────────────────────────────────────────────
+# ── segments ───────────────────────────────────────────────────────────────────────────────────
 
 
 class Topic:
@@ -201,16 +201,16 @@ class Topic:
     def __init__(self) -> None:
         self.records: dict[bytes, bytes | None] = {}
 
-    def write(self, chunks: list[OffsetMapSegment] | tuple[OffsetMapSegment, ...]) -> None:
-        for chunk in chunks:
-            self.records.pop(chunk.key(), None)
-            self.records[chunk.key()] = chunk.value()
+    def write(self, segments: list[OffsetMapSegment] | tuple[OffsetMapSegment, ...]) -> None:
+        for segment in segments:
+            self.records.pop(segment.key(), None)
+            self.records[segment.key()] = segment.value()
 
     def load(self) -> OffsetMap:
-        return load_stretches(self.records.items()).stretches.get(TP, OffsetMap())
+        return load_offset_maps(self.records.items()).offset_maps.get(TP, OffsetMap())
 
 
-def test_the_open_chunk_is_rewritten_under_its_key() -> None:
+def test_the_open_segment_is_rewritten_under_its_key() -> None:
     log, topic = OffsetMapSegments(TP), Topic()
     log.append(OffsetRange(5, 0, 10))
     topic.write(log.take())
@@ -218,10 +218,10 @@ def test_the_open_chunk_is_rewritten_under_its_key() -> None:
     log.append(OffsetRange(15, 10, 10))
     topic.write(log.take())
 
-    assert topic.records == {chunk_key(TP, 5): b'{"stretches":[[5,0,20]]}'}
+    assert topic.records == {segment_key(TP, 5): b'{"stretches":[[5,0,20]]}'}
 
 
-def test_a_stretch_that_goes_on_is_known_by_its_begin_until_another_begins() -> None:
+def test_a_range_that_goes_on_is_known_by_its_begin_until_another_begins() -> None:
     log = OffsetMapSegments(TP)
     log.append(OffsetRange(0, 0, 10))
     assert log.begun
@@ -233,20 +233,20 @@ def test_a_stretch_that_goes_on_is_known_by_its_begin_until_another_begins() -> 
     assert log.begun
 
 
-def test_a_full_chunk_is_written_once_and_the_oldest_are_taken_out_again() -> None:
+def test_a_full_segment_is_written_once_and_the_oldest_are_taken_out_again() -> None:
     log, topic = OffsetMapSegments(TP), Topic()
-    for n in range((MAX_CHUNKS + 5) * 1000):
+    for n in range((MAX_SEGMENTS + 5) * 1000):
         log.append(OffsetRange(2 * n, n, 1))
         if n % 7000 == 0:
             topic.write(log.take())
     topic.write(log.take())
 
     live = [value for value in topic.records.values() if value is not None]
-    assert len(live) == MAX_CHUNKS + 1
+    assert len(live) == MAX_SEGMENTS + 1
     assert topic.load().translate(2 * n) == n
 
 
-def test_a_rewind_begins_a_new_chunk_that_overrides() -> None:
+def test_a_rewind_begins_a_new_segment_that_overrides() -> None:
     log, topic = OffsetMapSegments(TP), Topic()
     log.append(OffsetRange(0, 0, 10))
     log.append(OffsetRange(20, 10, 10))
@@ -257,13 +257,13 @@ def test_a_rewind_begins_a_new_chunk_that_overrides() -> None:
     assert list(topic.load()) == [OffsetRange(0, 0, 5), OffsetRange(5, 20, 3)]
 
 
-def test_restarts_do_not_pile_up_chunks() -> None:
+def test_restarts_do_not_pile_up_segments() -> None:
     topic = Topic()
     for session in range(100):
         log = OffsetMapSegments(TP)
         log.append(OffsetRange(10 * session, 10 * session, 10))
         topic.write(log.take())
-        loaded = load_stretches(topic.records.items())
+        loaded = load_offset_maps(topic.records.items())
         topic.write(loaded.rewrites)
         live = [value for value in topic.records.values() if value is not None]
         assert len(live) <= 1 + 8
@@ -273,26 +273,26 @@ def test_restarts_do_not_pile_up_chunks() -> None:
 
 def test_what_lies_below_the_log_start_goes_out_of_the_topic() -> None:
     topic = Topic()
-    topic.write(chunks_of(TP, [OffsetRange(0, 0, 10)]))
-    topic.write(chunks_of(TP, [OffsetRange(20, 10, 10)]))
+    topic.write(segments_of(TP, [OffsetRange(0, 0, 10)]))
+    topic.write(segments_of(TP, [OffsetRange(20, 10, 10)]))
 
-    loaded = load_stretches(topic.records.items(), {TP: 40})
+    loaded = load_offset_maps(topic.records.items(), {TP: 40})
 
-    assert loaded.stretches == {}
-    assert {chunk.first: chunk.stretches for chunk in loaded.rewrites} == {0: (), 20: ()}
+    assert loaded.offset_maps == {}
+    assert {segment.first: segment.ranges for segment in loaded.rewrites} == {0: (), 20: ()}
 
 
-def test_other_and_malformed_records_do_not_keep_chunks_from_being_read() -> None:
+def test_other_and_malformed_records_do_not_keep_segments_from_being_read() -> None:
     records = [
         (FLOW.key(), FLOW.value()),
         (KEY, b"?"),
         (PARTITION.key(), PARTITION.value()),
-        *((c.key(), c.value()) for c in chunks_of(TP, [OffsetRange(0, 0, 10)])),
+        *((c.key(), c.value()) for c in segments_of(TP, [OffsetRange(0, 0, 10)])),
     ]
 
-    loaded = load_stretches(records)
+    loaded = load_offset_maps(records)
 
-    assert list(loaded.stretches[TP]) == [OffsetRange(0, 0, 10)]
+    assert list(loaded.offset_maps[TP]) == [OffsetRange(0, 0, 10)]
     assert len(loaded.malformed) == 1
 
 
@@ -308,12 +308,12 @@ SESSIONS = st.lists(
 
 @settings(max_examples=200)
 @given(SESSIONS, st.booleans(), st.integers(1, 7))
-def test_the_topic_translates_as_the_stretches_do_over_restarts_and_rewinds(
+def test_the_topic_translates_as_the_ranges_do_over_restarts_and_rewinds(
     sessions: list[tuple[int, int, list[tuple[int, int, int]]]], lose: bool, every: int
 ) -> None:
     small = pytest.MonkeyPatch()
-    small.setattr("heliograph.mm2.state_records.CHUNK_STRETCHES", 4)
-    small.setattr(module, "CHUNK_STRETCHES", 4)
+    small.setattr("heliograph.mm2.state_records.SEGMENT_RANGES", 4)
+    small.setattr(module, "SEGMENT_RANGES", 4)
     try:
         check_sessions(sessions, lose=lose, every=every)
     finally:
@@ -331,26 +331,26 @@ def check_sessions(
         for number, (hole, gap, count) in enumerate(runs):
             upstream, downstream = upstream + hole, downstream + gap
             lost = lose and number % 5 == 4
-            stretch = OffsetRange(upstream, LOST if lost else downstream, count)
-            log.append(stretch)
-            expected.append(stretch)
+            each = OffsetRange(upstream, LOST if lost else downstream, count)
+            log.append(each)
+            expected.append(each)
             upstream, downstream = upstream + count, downstream + count
             if number % every == 0:
                 topic.write(log.take())
         topic.write(log.take())
         assert list(topic.load()) == list(expected)
-        topic.write(load_stretches(topic.records.items()).rewrites)
+        topic.write(load_offset_maps(topic.records.items()).rewrites)
         assert list(topic.load()) == list(expected)
 
 
-def test_chunks_and_logs_name_the_topics_they_are_about() -> None:
+def test_segments_and_logs_name_the_topics_they_are_about() -> None:
     origin = TopicIdPair("source-id", "target-id")
-    (chunk,) = chunks_of(TP, [OffsetRange(5, 0, 10)], origin)
+    (segment,) = segments_of(TP, [OffsetRange(5, 0, 10)], origin)
     logs = LogsRecord(connector="c", topic="t", origin=origin, syncs_id="x", syncs_from=12)
 
-    assert chunk.value() == b'{"stretches":[[5,0,10]],"origin":["source-id","target-id"]}'
+    assert segment.value() == b'{"stretches":[[5,0,10]],"origin":["source-id","target-id"]}'
     assert logs.key() == b'["logs","c","t"]'
-    for record in (chunk, logs):
+    for record in (segment, logs):
         assert read_state(record.key(), record.value()) == record
     assert isinstance(read_state(logs.key(), b'{"origin":[1,2]}'), Malformed)
     assert read_state(logs.key(), None) is None

@@ -1,4 +1,4 @@
-"""Exact where stretches are known, by MM2's syncs elsewhere, ahead of the truth nowhere."""
+"""Exact where ranges are known, by MM2's syncs elsewhere, ahead of the truth nowhere."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ P = TopicPartition("t", 0)
 
 
 def translation(
-    *syncs: tuple[int, int], stretches: tuple[tuple[int, int, int], ...] = ()
+    *syncs: tuple[int, int], ranges: tuple[tuple[int, int, int], ...] = ()
 ) -> Translation:
     store = OffsetSyncStore(must_read_to_end=False)
     for upstream, downstream in syncs:
         store.apply(OffsetSync(*P, upstream, downstream))
     store.reached_end()
-    known = {P: OffsetMap(OffsetRange(*each) for each in stretches)} if stretches else {}
+    known = {P: OffsetMap(OffsetRange(*each) for each in ranges)} if ranges else {}
     return Translation(store, known)
 
 
-def test_a_known_stretch_gives_the_very_record() -> None:
-    exact = translation((0, 0), (1000, 1000), stretches=((0, 0, 1001),))
+def test_a_known_range_gives_the_very_record() -> None:
+    exact = translation((0, 0), (1000, 1000), ranges=((0, 0, 1001),))
 
     assert exact.translate(P, 500) == 500  # by syncs alone it would be 1
 
 
 def test_a_group_at_the_end_of_all_that_is_copied_stands_at_the_targets_end() -> None:
     """The source ends with a transaction marker at 100, which is not copied."""
-    exact = translation((0, 0), stretches=((0, 0, 100),))
+    exact = translation((0, 0), ranges=((0, 0, 100),))
 
     assert exact.translate(P, 100) == 100
     assert exact.translate(P, 101) == 100
 
 
 def test_a_group_ahead_of_the_copy_stands_at_the_end_of_the_copy() -> None:
-    exact = translation((0, 0), (80, 80), stretches=((0, 0, 100),))
+    exact = translation((0, 0), (80, 80), ranges=((0, 0, 100),))
 
     assert exact.translate(P, 5000) == 100
 
 
-def test_syncs_that_tell_of_more_than_the_stretches_count() -> None:
-    """Java's MM2 has taken over for a while, or a sync was heard of before its stretch."""
-    exact = translation((0, 0), (200, 200), stretches=((0, 0, 100),))
+def test_syncs_that_tell_of_more_than_the_ranges_count() -> None:
+    """Java's MM2 has taken over for a while, or a sync was heard of before its range."""
+    exact = translation((0, 0), (200, 200), ranges=((0, 0, 100),))
 
     assert exact.translate(P, 50) == 50
     assert exact.translate(P, 150) == 100
@@ -57,9 +57,7 @@ def test_syncs_that_tell_of_more_than_the_stretches_count() -> None:
 
 
 def test_lost_history_and_what_was_before_falls_back_on_syncs() -> None:
-    exact = translation(
-        (0, 0), (60, 60), stretches=((100, 100, 10), (110, LOST, 10), (120, 120, 5))
-    )
+    exact = translation((0, 0), (60, 60), ranges=((100, 100, 10), (110, LOST, 10), (120, 120, 5)))
 
     assert exact.translate(P, 70) == 61
     assert exact.translate(P, 115) == 61
@@ -69,8 +67,8 @@ def test_lost_history_and_what_was_before_falls_back_on_syncs() -> None:
 def test_nothing_known_and_too_old_are_told_apart() -> None:
     assert translation().translate(P, 5) is None
     assert translation((100, 100)).translate(P, 5) == -1
-    assert translation((100, 100), stretches=((100, 100, 1),)).translate(P, 5) == -1
-    assert translation(stretches=((100, 100, 1),)).translate(P, 5) is None
+    assert translation((100, 100), ranges=((100, 100, 1),)).translate(P, 5) == -1
+    assert translation(ranges=((100, 100, 1),)).translate(P, 5) is None
 
 
 @given(
@@ -82,11 +80,11 @@ def test_nothing_known_and_too_old_are_told_apart() -> None:
 def test_no_translation_is_ahead_of_the_truth(
     gaps: list[int], synced: set[int], told: int, upstream: int
 ) -> None:
-    """Record i is at `offsets[i]` upstream and at i downstream; stretches tell of the first `told`."""
+    """Record i is at `offsets[i]` upstream and at i downstream; ranges tell of the first `told`."""
     offsets = [sum(gaps[: i + 1]) for i in range(len(gaps))]
     made = translation(
         *((offsets[i], i) for i in sorted(synced) if i < len(offsets)),
-        stretches=tuple((offsets[i], i, 1) for i in range(min(told, len(offsets)))),
+        ranges=tuple((offsets[i], i, 1) for i in range(min(told, len(offsets)))),
     )
 
     found = made.translate(P, upstream)

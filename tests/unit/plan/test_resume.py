@@ -13,19 +13,26 @@ from heliograph.model import (
     ProducerSnapshot,
     TopicPartition,
 )
-from heliograph.plan.resume import Doubt, Landed, Resumption, TargetLost, landed_since, resumption
+from heliograph.plan.resume import (
+    Landed,
+    Resumption,
+    TargetLost,
+    Undetermined,
+    landed_since,
+    resumption,
+)
 
 OURS = ProducerIdentity(4000, 0)
 COMMITTED, UNCOMMITTED = IsolationLevel.READ_COMMITTED, IsolationLevel.READ_UNCOMMITTED
-TRAIL = ProducerSnapshot(100, 40, 30, OURS, (80, 100), COMMITTED, LeaderEpochMark(120, 3))
+SNAPSHOT = ProducerSnapshot(100, 40, 30, OURS, (80, 100), COMMITTED, LeaderEpochMark(120, 3))
 RECORD = ProducerSnapshotRecord(
-    topic_partition=TopicPartition("orders", 0), remote_topic="us.orders", trail=TRAIL
+    topic_partition=TopicPartition("orders", 0), remote_topic="us.orders", snapshot=SNAPSHOT
 )
 
 
 @pytest.mark.parametrize("stored", [80, 100])
-def test_a_trail_is_newer_than_the_offset_that_its_writer_stored(stored: int) -> None:
-    assert resumption(stored, RECORD, "us.orders") == Resumption(100, TRAIL)
+def test_a_snapshot_is_newer_than_the_offset_that_its_writer_stored(stored: int) -> None:
+    assert resumption(stored, RECORD, "us.orders") == Resumption(100, SNAPSHOT)
 
 
 @pytest.mark.parametrize("stored", [0, 99, 500])
@@ -37,47 +44,47 @@ def test_offsets_that_were_reset_stay_reset() -> None:
     assert resumption(None, RECORD, "us.orders") == Resumption(None)
 
 
-def test_before_the_first_offset_is_stored_the_trail_is_all_there_is() -> None:
-    trail = TRAIL._replace(stored=(-1, 100))
+def test_before_the_first_offset_is_stored_the_snapshot_is_all_there_is() -> None:
+    snapshot = SNAPSHOT._replace(stored=(-1, 100))
     record = ProducerSnapshotRecord(
-        topic_partition=RECORD.topic_partition, remote_topic="us.orders", trail=trail
+        topic_partition=RECORD.topic_partition, remote_topic="us.orders", snapshot=snapshot
     )
 
-    assert resumption(None, record, "us.orders") == Resumption(100, trail)
+    assert resumption(None, record, "us.orders") == Resumption(100, snapshot)
 
 
-def test_the_trail_of_another_remote_topic_says_nothing() -> None:
+def test_the_snapshot_of_another_remote_topic_says_nothing() -> None:
     assert resumption(80, RECORD, "us-orders") == Resumption(80, by_stored=True)
 
 
-def test_without_a_trail_the_stored_offset_counts() -> None:
+def test_without_a_snapshot_the_stored_offset_counts() -> None:
     assert resumption(80, None, "us.orders") == Resumption(80, by_stored=True)
     assert resumption(None, None, "us.orders") == Resumption(None)
 
 
 def test_nothing_has_landed_since() -> None:
-    assert landed_since(TRAIL, 40, None, COMMITTED) == Landed(0, 0)
+    assert landed_since(SNAPSHOT, 40, None, COMMITTED) == Landed(0, 0)
 
 
 def test_the_last_batch_counts_what_has_landed() -> None:
-    assert landed_since(TRAIL, 47, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
+    assert landed_since(SNAPSHOT, 47, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
 
 
 def test_records_of_others_are_told_from_ours() -> None:
-    assert landed_since(TRAIL, 60, LastBatch(OURS, 37), COMMITTED) == Landed(7, 13)
-    assert landed_since(TRAIL, 60, None, COMMITTED) == Landed(0, 20)
+    assert landed_since(SNAPSHOT, 60, LastBatch(OURS, 37), COMMITTED) == Landed(7, 13)
+    assert landed_since(SNAPSHOT, 60, None, COMMITTED) == Landed(0, 20)
 
 
 def test_numbers_wrap() -> None:
-    trail = TRAIL._replace(sequence=2**31 - 3)
+    snapshot = SNAPSHOT._replace(sequence=2**31 - 3)
 
-    assert landed_since(trail, 50, LastBatch(OURS, 7), COMMITTED) == Landed(10, 0)
+    assert landed_since(snapshot, 50, LastBatch(OURS, 7), COMMITTED) == Landed(10, 0)
 
 
 def test_without_an_offset_on_the_target_the_numbers_tell() -> None:
-    trail = TRAIL._replace(downstream=-1)
+    snapshot = SNAPSHOT._replace(downstream=-1)
 
-    assert landed_since(trail, 1000, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
+    assert landed_since(snapshot, 1000, LastBatch(OURS, 37), COMMITTED) == Landed(7, 0)
 
 
 @pytest.mark.parametrize(
@@ -90,20 +97,20 @@ def test_without_an_offset_on_the_target_the_numbers_tell() -> None:
 def test_a_target_that_lost_what_it_had_acknowledged(
     end: int, last: LastBatch | None, lost_from: int
 ) -> None:
-    assert landed_since(TRAIL, end, last, COMMITTED) == TargetLost(lost_from)
+    assert landed_since(SNAPSHOT, end, last, COMMITTED) == TargetLost(lost_from)
 
 
-def test_records_of_a_later_epoch_leave_a_doubt() -> None:
-    """Its trail is written before its first record, and is lost."""
+def test_records_of_a_later_epoch_leave_a_fallback() -> None:
+    """Its snapshot is written before its first record, and is lost."""
     later = LastBatch(OURS._replace(epoch=1), 7)
 
-    assert isinstance(landed_since(TRAIL, 47, later, COMMITTED), Doubt)
+    assert isinstance(landed_since(SNAPSHOT, 47, later, COMMITTED), Undetermined)
 
 
-def test_numbers_that_do_not_fit_the_log_leave_a_doubt() -> None:
-    landed = landed_since(TRAIL, 45, LastBatch(OURS, 37), COMMITTED)
+def test_numbers_that_do_not_fit_the_log_leave_a_fallback() -> None:
+    landed = landed_since(SNAPSHOT, 45, LastBatch(OURS, 37), COMMITTED)
 
-    assert isinstance(landed, Doubt)
+    assert isinstance(landed, Undetermined)
     assert "has 5 records more, but its writer's sequence has moved by 7" in landed.reason
 
 
@@ -112,10 +119,10 @@ def test_what_landed_under_another_isolation_level_cannot_be_counted_off(
     before: IsolationLevel | None,
 ) -> None:
     """Aborted records may be among them, or were left out."""
-    trail = TRAIL._replace(isolation=before)
+    snapshot = SNAPSHOT._replace(isolation=before)
 
-    landed = landed_since(trail, 47, LastBatch(OURS, 37), COMMITTED)
+    landed = landed_since(snapshot, 47, LastBatch(OURS, 37), COMMITTED)
 
-    assert isinstance(landed, Doubt)
+    assert isinstance(landed, Undetermined)
     assert "read_committed" in landed.reason
-    assert landed_since(trail, 40, None, COMMITTED) == Landed(0, 0)
+    assert landed_since(snapshot, 40, None, COMMITTED) == Landed(0, 0)

@@ -200,15 +200,15 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
 def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowGaps) -> None:
     """Or the next task would take the new topic for one that has lost its records, and copy them again."""
     look(gaps, SAME)
-    told = replace(receipt(65), stretches=(OffsetRange(50, 40, 15),))
+    told = replace(receipt(65), ranges=(OffsetRange(50, 40, 15),))
     gaps.hear([told])
     assert gaps.lineages()[TP].landmark == Landmark(65, 55)
 
     look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
-    gaps.hear([replace(told, stretches=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
+    gaps.hear([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
     assert gaps.lineages()[TP].landmark is None
 
-    gaps.hear([replace(told, turn=1, stretches=(OffsetRange(65, 2, 3),))])
+    gaps.hear([replace(told, turn=1, ranges=(OffsetRange(65, 2, 3),))])
     assert gaps.lineages()[TP].landmark == Landmark(68, 5)
 
 
@@ -235,16 +235,16 @@ def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGap
     assert gaps.lineages()[TP].mark == LeaderEpochMark(30, 3)
 
 
-def test_a_trail_without_a_mark_is_newer_than_the_status_beside_it(gaps: FlowGaps) -> None:
+def test_a_snapshot_without_a_mark_is_newer_than_the_status_beside_it(gaps: FlowGaps) -> None:
     """Its writer had lost the mark at a jump; the status still has the one of before."""
-    trail = ProducerSnapshot(
+    snapshot = ProducerSnapshot(
         30, 50, 0, ProducerIdentity(7, 0), isolation=IsolationLevel.READ_UNCOMMITTED
     )
-    gaps.resume({TP: trail})
+    gaps.resume({TP: snapshot})
     assert gaps.lineages()[TP].mark is None
 
 
-def test_a_trail_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: FlowGaps) -> None:
+def test_a_snapshot_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: FlowGaps) -> None:
     gaps.resume({TP: ProducerSnapshot(30, 50, 0, ProducerIdentity(7, 0))})
     assert gaps.lineages()[TP].mark == LeaderEpochMark(50, 3)
 

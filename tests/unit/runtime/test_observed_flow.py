@@ -18,9 +18,9 @@ from support.configurations.mm2_files import BASE, Reader
 TP = TopicPartition("orders", 0)
 
 
-def trail(*stored: int) -> dict[TopicPartition, ProducerSnapshotRecord]:
+def snapshot(*stored: int) -> dict[TopicPartition, ProducerSnapshotRecord]:
     its = ProducerSnapshot(90, 70, 70, ProducerIdentity(7, 0), stored)
-    return {TP: ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", trail=its)}
+    return {TP: ProducerSnapshotRecord(topic_partition=TP, remote_topic="us.orders", snapshot=its)}
 
 
 @pytest.fixture
@@ -30,27 +30,27 @@ def flow(tmp_path: Path) -> ObservedFlow:
 
 
 @pytest.mark.parametrize(
-    ("stored", "trails", "start"),
+    ("stored", "snapshots", "start"),
     [
-        ([50], [trail(50)], 90),
-        ([50, 80], [trail(80), trail(80)], 90),  # a predecessor has stored 80 in between
-        ([50, 60, 80], [trail(55), trail(80), trail(80)], 90),  # and is quick
-        ([50, 50], [trail(80), trail(80)], 50),  # somebody else's
-        ([50, 51, 52, 53, 54], [trail(80)] * 5, 54),  # who does not stop
+        ([50], [snapshot(50)], 90),
+        ([50, 80], [snapshot(80), snapshot(80)], 90),  # a predecessor has stored 80 in between
+        ([50, 60, 80], [snapshot(55), snapshot(80), snapshot(80)], 90),  # and is quick
+        ([50, 50], [snapshot(80), snapshot(80)], 50),  # somebody else's
+        ([50, 51, 52, 53, 54], [snapshot(80)] * 5, 54),  # who does not stop
     ],
 )
-def test_offsets_and_trails_that_do_not_fit_are_read_until_nothing_is_new(
+def test_offsets_and_snapshots_that_do_not_fit_are_read_until_nothing_is_new(
     flow: ObservedFlow,
     monkeypatch: pytest.MonkeyPatch,
     stored: list[int],
-    trails: list[dict[TopicPartition, ProducerSnapshotRecord]],
+    snapshots: list[dict[TopicPartition, ProducerSnapshotRecord]],
     start: int,
 ) -> None:
     monkeypatch.setattr(module, "stored_offsets", lambda *_: {TP: StoredOffset(stored.pop(0))})
-    monkeypatch.setattr(module, "read_trails", lambda *_: trails.pop(0))
+    monkeypatch.setattr(module, "read_snapshots", lambda *_: snapshots.pop(0))
 
     found = flow._read_resumptions()[1]
 
     assert found[TP].start == start
     assert not stored
-    assert not trails
+    assert not snapshots

@@ -20,11 +20,13 @@ from heliograph.spark.assignments import (
 )
 from heliograph.spark.sealing import new_key
 
-TRAIL = ProducerSnapshot(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
+SNAPSHOT = ProducerSnapshot(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3))
 
 
 def test_leases_are_the_same_behind_spark() -> None:
-    lease = Lease(flow="a->b", topic="t", partition=0, target_topic="a.t", start=5, trail=TRAIL)
+    lease = Lease(
+        flow="a->b", topic="t", partition=0, target_topic="a.t", start=5, snapshot=SNAPSHOT
+    )
     other = Lease(
         flow="a->b",
         topic="t",

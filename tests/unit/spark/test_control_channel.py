@@ -65,18 +65,18 @@ def test_only_what_has_changed_is_sent_again(driver: Driver) -> None:
     task.close()
 
 
-def test_stretches_are_told_once_and_are_no_change_by_themselves(driver: Driver) -> None:
+def test_ranges_are_told_once_and_are_no_change_by_themselves(driver: Driver) -> None:
     task = driver.task()
     told = replace(
-        receipt(), stretches=(OffsetRange(0, 7, 100), OffsetRange(101, 107, 5)), copied_ms=9
+        receipt(), ranges=(OffsetRange(0, 7, 100), OffsetRange(101, 107, 5)), copied_ms=9
     )
 
     task.report([told])
-    task.report([replace(told, stretches=())])
-    task.report([replace(told, stretches=(OffsetRange(106, 112, 1),))])
+    task.report([replace(told, ranges=())])
+    task.report([replace(told, ranges=(OffsetRange(106, 112, 1),))])
 
     assert driver.heard.get(timeout=SECONDS) == (1, [told])
-    assert driver.heard.get(timeout=SECONDS)[1][0].stretches == (OffsetRange(106, 112, 1),)
+    assert driver.heard.get(timeout=SECONDS)[1][0].ranges == (OffsetRange(106, 112, 1),)
     assert driver.heard.empty()
     task.close()
 

@@ -29,7 +29,7 @@ def test_an_error_of_ours_comes_first() -> None:
 
 
 def test_any_other_error_of_python_is_better_than_its_traceback() -> None:
-    assert cause_of("Traceback\n  File x\nKeyError: 'trail'\n") == "KeyError: 'trail'"
+    assert cause_of("Traceback\n  File x\nKeyError: 'snapshot'\n") == "KeyError: 'snapshot'"
 
 
 def test_there_is_always_a_word() -> None:

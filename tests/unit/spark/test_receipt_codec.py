@@ -36,15 +36,15 @@ RECEIPT = Receipt(
     error="no leader",
     copied_ms=1_700_000_000_000,
     foreign=4,
-    doubts=1,
+    fallbacks=1,
     quarantined=2,
     throttled=True,
-    trail=SNAPSHOT,
+    snapshot=SNAPSHOT,
     mark=LeaderEpochMark(7, 2),
     turn=3,
     recheck=True,
     gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
-    stretches=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
+    ranges=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
 )
 
 

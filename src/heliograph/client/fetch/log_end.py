@@ -29,7 +29,7 @@ from heliograph.wire.fetch import FetchedPartition, FetchLimits
 from heliograph.wire.messages import broker_error, error_is_retriable
 
 _PATIENCE_SECONDS = 10.0
-#: Of one partition. More than that is no stretch between a trail and the log's end.
+#: Of one partition. More than that is no range between a snapshot and the log's end.
 _MAX_BYTES = 256 << 20
 
 

@@ -123,7 +123,7 @@ class ClusterClient:
             allow_auto_topic_creation=False,
             max_version=12,
         )
-        response = self.call_any_all([request], doubt_after=_METADATA_SECONDS)[0]
+        response = self.call_any_all([request], suspect_after=_METADATA_SECONDS)[0]
         self.metadata = _read_metadata(response, epochs=request.API_VERSION >= _RELIABLE_EPOCHS)
         return self.metadata
 
@@ -142,7 +142,7 @@ class ClusterClient:
         """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
         return self.call_any_all([request])[0]
 
-    def call_any_all(self, requests: Sequence[Any], doubt_after: float = math.inf) -> list[Any]:
+    def call_any_all(self, requests: Sequence[Any], suspect_after: float = math.inf) -> list[Any]:
         """As `call_any`, with several questions in one go; the answers in the order of the questions.
 
         A connection that has been open for a while may be dead without a word (half-open): after so many
@@ -155,7 +155,7 @@ class ClusterClient:
             self._hang_up()
         if self._control is not None:
             try:
-                self._control.timeout = min(self.timeout, doubt_after)
+                self._control.timeout = min(self.timeout, suspect_after)
                 return self._control.call_all(requests, stopped=self.stopped)
             except ClientError as e:
                 failures.append(e)

@@ -25,7 +25,7 @@ _Queued = dict[ProducerBatch, list[tuple[Partition, int]]]
 class OffsetStore:
     """`mark` what is acknowledged now; `store` writes what was marked, however far the copy is by then.
 
-    In between, the stretches below these positions are written: were it the other way round, a crash would
+    In between, the ranges below these positions are written: were it the other way round, a crash would
     leave mirrored records of which nobody knows where they are.
     """
 

@@ -1,4 +1,4 @@
-"""What a task tells about where records have landed: offset syncs for MM2, stretches for Heliograph.
+"""What a task tells about where records have landed: offset syncs for MM2, ranges for Heliograph.
 
     acknowledged ──► landing ──► collect ──► sync policy ──► offset-syncs topic
                                     │
@@ -55,7 +55,7 @@ class Syncs:
         self._syncs: BackgroundWriter | None = None
         self._state = state
         self._exact = False
-        self._chunks: dict[Partition, OffsetMapSegments] = {}
+        self._segments: dict[Partition, OffsetMapSegments] = {}
         self._unreported: dict[Partition, OffsetMap] = {}
         if flow.offset_syncs is not None:
             here = flow.offset_syncs.location
@@ -69,8 +69,8 @@ class Syncs:
                 history=BURST + 1,
                 lapsed=lapsed,
             )
-        if flow.stretches:
-            self._chunks = {
+        if flow.keeps_offset_map:
+            self._segments = {
                 copy: OffsetMapSegments(copy.source, copy.lease.lineage.origin) for copy in copies
             }
             self._unreported = {copy: OffsetMap() for copy in copies}
@@ -94,27 +94,27 @@ class Syncs:
             self._next_collect = now + max(took * _REST, _COLLECT_SECONDS)
 
     def flush(self) -> None:
-        """With a commit of offsets: delayed syncs are due, and stretches are written."""
+        """With a commit of offsets: delayed syncs are due, and ranges are written."""
         self._collect()
         if self._policy is not None:
             self._policy.promote()
             self._fire()
         if self._exact:
             self._state.offer(
-                (chunk.key(), chunk.value())
-                for chunks in self._chunks.values()
-                for chunk in chunks.take()
+                (segment.key(), segment.value())
+                for segments in self._segments.values()
+                for segment in segments.take()
             )
 
     def note_begun(self) -> None:
-        """Before trails are written: a successor that finds less on the target than a trail says goes back by
-        the stretches. Those that only go on are known from their begin and the trail."""
+        """Before snapshots are written: a successor that finds less on the target than a snapshot says goes
+        back by the ranges. Those that only go on are known from their begin and the snapshot."""
         self._collect()
         self._state.offer(
-            (chunk.key(), chunk.value())
-            for chunks in self._chunks.values()
-            if chunks.begun
-            for chunk in chunks.take()
+            (segment.key(), segment.value())
+            for segments in self._segments.values()
+            if segments.begun
+            for segment in segments.take()
         )
 
     def close(self, patience: float) -> None:
@@ -136,12 +136,12 @@ class Syncs:
                     self._note(copy, found)
         self._fire()
 
-    def _note(self, copy: Partition, stretch: OffsetRange) -> None:
-        if self._policy is not None and stretch.downstream != LOST and stretch.count:
-            self._policy.acknowledged(copy.source, *stretch)
+    def _note(self, copy: Partition, each: OffsetRange) -> None:
+        if self._policy is not None and each.downstream != LOST and each.count:
+            self._policy.acknowledged(copy.source, *each)
         if self._exact:
-            self._chunks[copy].append(stretch)
-            self._unreported[copy].append(stretch)
+            self._segments[copy].append(each)
+            self._unreported[copy].append(each)
 
     def _fire(self) -> None:
         if self._policy is not None and self._syncs is not None and self._policy.pending:

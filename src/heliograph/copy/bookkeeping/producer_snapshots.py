@@ -43,7 +43,7 @@ class ProducerSnapshots:
         self._told |= news
         records = [
             ProducerSnapshotRecord(
-                topic_partition=copy.source, remote_topic=copy.target.topic, trail=snapshot
+                topic_partition=copy.source, remote_topic=copy.target.topic, snapshot=snapshot
             )
             for copy, snapshot in news.items()
         ]

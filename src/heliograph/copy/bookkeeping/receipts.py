@@ -49,7 +49,7 @@ class Receipts:
         for copy in self._copies:
             receipt, gaps, its_ranges = self._receipt(copy), copy.take_gaps(), ranges.get(copy, ())
             if gaps or its_ranges:
-                receipt = replace(receipt, stretches=its_ranges, gaps=gaps)
+                receipt = replace(receipt, ranges=its_ranges, gaps=gaps)
             fresh.append(receipt)
         with self._lock:
             self._published = [
@@ -60,7 +60,7 @@ class Receipts:
     def _receipt(self, copy: Partition) -> Receipt:
         """Without news, the very same object as before: most of thousands of partitions have none."""
         now = (copy.acked, copy.records, copy.source_end, copy.offset.position, copy.state, copy.error,
-               copy.copied, copy.foreign, copy.doubts, copy.source_mark, copy.recheck, copy.quarantined,
+               copy.copied, copy.foreign, copy.fallbacks, copy.source_mark, copy.recheck, copy.quarantined,
                self.throttled, self.ended)  # fmt: skip
         told = self._told.get(copy)
         if told is None or told[0] != now:
@@ -83,8 +83,8 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
         error=None if copy.done else copy.error,
         copied_ms=int(copy.copied * 1000) or -1,
         foreign=copy.foreign,
-        doubts=copy.doubts,
-        trail=copy.snapshot if ended else None,
+        fallbacks=copy.fallbacks,
+        snapshot=copy.snapshot if ended else None,
         mark=copy.source_mark,
         turn=copy.lease.lineage.turn,
         recheck=copy.recheck,
@@ -95,14 +95,14 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
 
 def _with_news_of(older: Receipt, newer: Receipt) -> Receipt:
     """The newer, with what was not taken of the older."""
-    if older is newer or not (older.stretches or older.gaps):
+    if older is newer or not (older.ranges or older.gaps):
         return newer
     return replace(
         newer,
-        stretches=(*older.stretches, *newer.stretches),
+        ranges=(*older.ranges, *newer.ranges),
         gaps=(*older.gaps, *newer.gaps),
     )
 
 
 def _without_news(receipt: Receipt) -> Receipt:
-    return replace(receipt, stretches=(), gaps=()) if receipt.stretches or receipt.gaps else receipt
+    return replace(receipt, ranges=(), gaps=()) if receipt.ranges or receipt.gaps else receipt

@@ -62,7 +62,7 @@ TRANSITIONS = frozenset(
         Arrow(_C, "failed", _W),
         Arrow(_C, "released", _W),
         Arrow(_W, "retried", _C),
-        *(Arrow(before, "doubt_source", _K) for before in (_C, _W)),
+        *(Arrow(before, "suspect_source", _K) for before in (_C, _W)),
         *(Arrow(_K, "confirm_source", after) for after in (_C, _W, _R)),
         *(Arrow(before, event, _H) for before in (_R, *_RUNS) for event in ("halt", "replaced")),
     ]

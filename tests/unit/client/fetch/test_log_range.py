@@ -17,27 +17,27 @@ MARKER = bytes(with_fields(THREE, attributes=CONTROL))
 
 
 def counted(
-    records: bytes, stretch: range
+    records: bytes, wanted: range
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
     counts: dict[TopicPartition, int] = {}
-    positions = {TP: stretch.start}
+    positions = {TP: wanted.start}
     answer = FetchedPartition(*TP, 0, 99, 99, 0, [], memoryview(records))
-    count(answer, {TP: stretch}, counts, positions)
+    count(answer, {TP: wanted}, counts, positions)
     return counts, positions
 
 
 @pytest.mark.parametrize(
-    ("stretch", "records"), [(range(70, 73), 3), (range(71, 72), 1), (range(60, 71), 1)]
+    ("wanted", "records"), [(range(70, 73), 3), (range(71, 72), 1), (range(60, 71), 1)]
 )
-def test_records_count_as_far_as_they_are_inside(stretch: range, records: int) -> None:
-    assert counted(THREE, stretch) == ({TP: records}, {})
+def test_records_count_as_far_as_they_are_inside(wanted: range, records: int) -> None:
+    assert counted(THREE, wanted) == ({TP: records}, {})
 
 
 def test_markers_are_no_records() -> None:
     assert counted(MARKER, range(70, 73)) == ({TP: 0}, {})
 
 
-def test_a_stretch_goes_on_where_an_answer_ends() -> None:
+def test_a_range_goes_on_where_an_answer_ends() -> None:
     assert counted(THREE, range(70, 80)) == ({TP: 3}, {TP: 73})
 
 

@@ -143,7 +143,7 @@ def landed(offset: int, error: int = 0) -> bytes:
     return answer + struct.pack(">ihqqqih", 0, error, offset, -1, 0, 0, -1)
 
 
-def test_what_was_appended_behind_a_batch_in_doubt_is_told_after_it(
+def test_what_was_appended_behind_a_batch_in_fallback_is_told_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Or a mirror would take the one in doubt for somebody else's records."""

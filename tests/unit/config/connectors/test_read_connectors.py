@@ -43,7 +43,7 @@ def test_a_source_connector_alone_copies_and_follows_no_groups() -> None:
     )
     assert (flow.source, flow.target, flow.topics) == ("us", "eu", ("orders",))
     assert flow.checkpoints is None
-    assert flow.stretches  # another connector, or a later one, may translate by them
+    assert flow.keeps_offset_map  # another connector, or a later one, may translate by them
     assert (flow.offsets_topic.name, flow.offsets_alias) == ("connect-offsets", "eu")
     assert (mirror.group_flows, mirror.heartbeats, mirror.problems) == ((), (), ())
 

@@ -1,4 +1,4 @@
-"""What waits for the state topic, and what does not: an offset may be stored once a trail knows of it."""
+"""What waits for the state topic, and what does not: an offset may be stored once a snapshot knows of it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def writing(topic: Topic, monkeypatch: pytest.MonkeyPatch) -> Iterator[Backgroun
         "heliograph.copy.bookkeeping.background_writer.RecordWriter", lambda *_: topic
     )
     config = ClusterConfig(alias="b", bootstrap_servers=("localhost:1",))
-    writer = BackgroundWriter(config, topic.topic, client_id="test", what="trails")
+    writer = BackgroundWriter(config, topic.topic, client_id="test", what="snapshots")
     writer.start()
     try:
         yield writer
@@ -62,7 +62,7 @@ def attempt(writer: BackgroundWriter, topic: Topic) -> None:
 def test_what_passes_is_waited_for(
     trouble: HeliographError, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Or an offset would be stored that no trail knows of, and taken for a user's word by a successor."""
+    """Or an offset would be stored that no snapshot knows of, and taken for a user's word by a successor."""
     topic = Topic()
     topic.trouble = trouble
     with writing(topic, monkeypatch) as writer:

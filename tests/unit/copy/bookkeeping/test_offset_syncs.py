@@ -111,7 +111,7 @@ def test_nothing_is_gathered_where_nothing_is_wanted(tmp_path: Path) -> None:
     assert told(syncs) == ()
 
 
-def test_stretches_go_to_the_state_topic_with_a_flush(tmp_path: Path) -> None:
+def test_ranges_go_to_the_state_topic_with_a_flush(tmp_path: Path) -> None:
     copy = new_copy(flow(tmp_path))
     state = new_state(CLUSTERS[1])
     syncs = Syncs(flow(tmp_path), [copy], source=CLUSTERS[0], target=CLUSTERS[1], state=state)

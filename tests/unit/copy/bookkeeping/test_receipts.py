@@ -85,20 +85,20 @@ def test_news_are_taken_once_and_those_that_were_not_taken_come_with_the_next(ri
 
     first = rig.receipts.take()[0]
 
-    assert first.stretches == (OffsetRange(0, 100, 5), OffsetRange(7, 105, 3))
+    assert first.ranges == (OffsetRange(0, 100, 5), OffsetRange(7, 105, 3))
     assert first.gaps == (GAP,)
     again = rig.receipts.take()[0]
-    assert (again.stretches, again.gaps) == ((), ())
+    assert (again.ranges, again.gaps) == ((), ())
 
 
 def test_the_snapshot_is_told_when_the_epoch_has_ended(rig: Rig) -> None:
     copy = rig.copies[0]
     copy.introduce(ProducerIdentity(7, 0))
     rig.receipts.publish()
-    assert rig.receipts.take()[0].trail is None
+    assert rig.receipts.take()[0].snapshot is None
     rig.receipts.ended = True
     rig.receipts.publish()
 
-    told = rig.receipts.take()[0].trail
+    told = rig.receipts.take()[0].snapshot
     assert told is not None
     assert told == copy.snapshot

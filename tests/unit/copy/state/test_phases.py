@@ -31,7 +31,7 @@ class Life:
         if phase is Phase.RECOVERING:
             copy.refused()
         elif phase is Phase.CHECKING:
-            copy.doubt_source()
+            copy.suspect_source()
         elif phase is Phase.WAITING:
             copy.failed("not allowed", 0.0)
         assert copy.phase is phase
@@ -45,7 +45,7 @@ def _recover_into(after: Phase) -> Callable[[Life], None]:
     def recover(life: Life) -> None:
         if after is Phase.CHECKING:
             life.copy.recovered()
-            life.copy.doubt_source()
+            life.copy.suspect_source()
             life.copy.refused()
         life.copy.recovered()
 
@@ -109,7 +109,7 @@ HOW: dict[tuple[str, Phase], Callable[[Life], None]] = {
     ("failed", Phase.WAITING): lambda life: life.copy.failed("not allowed", 0.0),
     ("released", Phase.WAITING): _release,
     ("retried", Phase.COPYING): _retry,
-    ("doubt_source", Phase.CHECKING): lambda life: life.copy.doubt_source(),
+    ("suspect_source", Phase.CHECKING): lambda life: life.copy.suspect_source(),
     ("halt", Phase.HALTED): lambda life: life.copy.halt("a user decides"),
     ("replaced", Phase.HALTED): lambda life: life.copy.replaced("created again"),
 }

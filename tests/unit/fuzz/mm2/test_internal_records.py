@@ -26,7 +26,7 @@ from heliograph.mm2.connect.offsets import (
 from heliograph.mm2.heartbeat import Heartbeat, read_heartbeat
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map import LOST, OffsetRange
-from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.offset_sync import ORIGIN_HEADER, OffsetSync, read_offset_sync, read_origin
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import (
@@ -35,7 +35,7 @@ from heliograph.mm2.state_records import (
     OffsetMapSegment,
     PartitionStatus,
     ProducerSnapshotRecord,
-    chunks_of,
+    segments_of,
 )
 from heliograph.model import (
     IsolationLevel,
@@ -53,16 +53,18 @@ SYNC = OffsetSync("topic-1", 2, 3, 4)
 CHECKPOINT = Checkpoint("group-1", "topic-2", 3, 4, 5, "metadata-6")
 HEARTBEAT = Heartbeat("source-1", "target-2", 1234567890)
 State = OffsetMapSegment | PartitionStatus | ProducerSnapshotRecord | FlowStatus | LogsRecord
-TRAIL = ProducerSnapshotRecord(
+SNAPSHOT = ProducerSnapshotRecord(
     topic_partition=TP,
     remote_topic="us.orders",
-    trail=ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12)),
+    snapshot=ProducerSnapshot(12, 7, 5, ProducerIdentity(4000, 0), (-1, 12)),
 )
-CHUNK = chunks_of(TP, [OffsetRange(5, 0, 10), OffsetRange(20, LOST, 5), OffsetRange(30, 17, 0)])[0]
+SEGMENT = segments_of(
+    TP, [OffsetRange(5, 0, 10), OffsetRange(20, LOST, 5), OffsetRange(30, 17, 0)]
+)[0]
 LOGS = LogsRecord(
     connector="c", topic="t", origin=TopicIdPair("s", "t"), syncs_id="x", syncs_from=7
 )
-STATE: list[State] = [CHUNK, PARTITION, TRAIL, LOGS, replace(FLOW, topics=("a", "b"))]
+STATE: list[State] = [SEGMENT, PARTITION, SNAPSHOT, LOGS, replace(FLOW, topics=("a", "b"))]
 
 OFFSET_KEYS = [
     source_offset_key("MirrorSourceConnector", "us", "größe", 0),
@@ -193,7 +195,7 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
         assert again == found
         str(found).encode()
     if isinstance(found, ProducerSnapshotRecord):
-        upstream, downstream, sequence, identity, stored, isolation, mark = found.trail
+        upstream, downstream, sequence, identity, stored, isolation, mark = found.snapshot
         struct.pack(
             ">qqihq", upstream + 1, downstream, sequence, identity.epoch, identity.producer_id
         )
@@ -213,13 +215,13 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
 
 
 @at_most(30)
-@given(st.lists(states([CHUNK]), max_size=6))
-def test_damaged_chunks_do_not_keep_the_others_from_being_loaded(records: list[Pair]) -> None:
-    good = chunks_of(TopicPartition("good", 0), [OffsetRange(0, 0, 10)])
-    records = [*records, *((chunk.key(), chunk.value()) for chunk in good)]
+@given(st.lists(states([SEGMENT]), max_size=6))
+def test_damaged_segments_do_not_keep_the_others_from_being_loaded(records: list[Pair]) -> None:
+    good = segments_of(TopicPartition("good", 0), [OffsetRange(0, 0, 10)])
+    records = [*records, *((segment.key(), segment.value()) for segment in good)]
     size = sum(len(key) + len(value or b"") for key, value in records)
 
-    loaded = survives(lambda: load_stretches(records), size)
+    loaded = survives(lambda: load_offset_maps(records), size)
 
     assert not isinstance(loaded, HeliographError)
-    assert list(loaded.stretches[TopicPartition("good", 0)]) == [OffsetRange(0, 0, 10)]
+    assert list(loaded.offset_maps[TopicPartition("good", 0)]) == [OffsetRange(0, 0, 10)]

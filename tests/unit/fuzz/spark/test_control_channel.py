@@ -32,7 +32,7 @@ ODD = [
     *(b'{"receipts":[7]}\n', b'{"receipts":{"a":1}}\n', b'{"message":"x"}\n', b"\xff\xfe\n"),
     *(b'{"level":"x","message":1}\n', b'{"level":' + b"9" * 5000 + b"}\n", b"{" * 4000 + b"\n"),
     *(b'{"ask":1}\n', b'{"ask":"x"}\n', b'{"ask":Infinity}\n', b'{"ask":[' + b"9" * 5000 + b"]}\n"),
-    *(b'{"token":7,"epoch":true}\n', b'{"receipts":[{"stretches":[[1]],"state":"?"}]}\n'),
+    *(b'{"token":7,"epoch":true}\n', b'{"receipts":[{"ranges":[[1]],"state":"?"}]}\n'),
 ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from heliograph.mm2.offset_map import OffsetMap
-from heliograph.mm2.offset_map_segments import load_stretches
+from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import TopicPartition
 from support.clusters.reading import Read, offsets, read_all
@@ -26,14 +26,14 @@ from support.waiting import eventually
 COMMITTED = {"consumer_isolation_level": "read_committed"}
 
 
-def stored_stretches(flow: Flow, topic: str, partition: int = 0) -> OffsetMap:
+def stored_offset_map(flow: Flow, topic: str, partition: int = 0) -> OffsetMap:
     records = read_all(flow.target, state_topic(flow.alias))[0]
-    loaded = load_stretches((record.key, record.value) for record in records)
+    loaded = load_offset_maps((record.key, record.value) for record in records)
     assert loaded.malformed == ()
-    return loaded.stretches.get(TopicPartition(topic, partition), OffsetMap())
+    return loaded.offset_maps.get(TopicPartition(topic, partition), OffsetMap())
 
 
-def assert_exact(flow: Flow, topic: str, stretches: OffsetMap) -> None:
+def assert_exact(flow: Flow, topic: str, ranges: OffsetMap) -> None:
     """Each offset from the log start to the end goes to the first record that is at or after it."""
     source = read_all(flow.source, topic)[0]
     target = read_all(flow.target, flow.remote(topic))[0]
@@ -44,13 +44,13 @@ def assert_exact(flow: Flow, topic: str, stretches: OffsetMap) -> None:
     for upstream in range(start, end + 1):
         behind = [record for record in source if record.offset >= upstream]
         expected = place[behind[0].value] if behind else target_end
-        found = stretches.translate(upstream)
+        found = ranges.translate(upstream)
         if found != expected:
             wrong.append((upstream, expected, found))
-    assert not wrong, f"(upstream, expected, found): {wrong[:10]}; {list(stretches)[:20]}"
+    assert not wrong, f"(upstream, expected, found): {wrong[:10]}; {list(ranges)[:20]}"
 
 
-def test_a_plain_topic_is_one_stretch_over_restarts(flow: Flow) -> None:
+def test_a_plain_topic_is_one_range_over_restarts(flow: Flow) -> None:
     topic = flow.create()
     create_topics(flow.target, {flow.remote(topic): 1})
     write(flow.target, flow.remote(topic), [New(value=b"not ours")])
@@ -59,10 +59,10 @@ def test_a_plain_topic_is_one_stretch_over_restarts(flow: Flow) -> None:
     write(flow.source, topic, numbered(range(200, 230)))
     flow.mirror_once()
 
-    stretches = stored_stretches(flow, topic)
+    ranges = stored_offset_map(flow, topic)
 
-    assert [tuple(stretch) for stretch in stretches] == [(0, 1, 230)]
-    assert_exact(flow, topic, stretches)
+    assert [tuple(each) for each in ranges] == [(0, 1, 230)]
+    assert_exact(flow, topic, ranges)
 
 
 def test_markers_and_aborted_records_are_holes_that_translate_exactly(flow: Flow) -> None:
@@ -75,7 +75,7 @@ def test_markers_and_aborted_records_are_holes_that_translate_exactly(flow: Flow
     interleave(first, second, 1000)
     flow.mirror_once(**COMMITTED)
 
-    assert_exact(flow, topic, stored_stretches(flow, topic))
+    assert_exact(flow, topic, stored_offset_map(flow, topic))
 
 
 def test_holes_of_compaction_and_a_start_inside_a_batch_translate_exactly(flow: Flow) -> None:
@@ -105,18 +105,18 @@ def test_holes_of_compaction_and_a_start_inside_a_batch_translate_exactly(flow: 
     assert has_holes(read_all(flow.source, topic)[0])
     flow.mirror_once()
 
-    assert_exact(flow, topic, stored_stretches(flow, topic))
+    assert_exact(flow, topic, stored_offset_map(flow, topic))
 
 
-def test_receipts_tell_of_stretches_while_the_mirror_runs(flow: Flow) -> None:
+def test_receipts_tell_of_ranges_while_the_mirror_runs(flow: Flow) -> None:
     topic = flow.create()
     write(flow.source, topic, numbered(range(100)))
     heard = OffsetMap()
 
     def listen(mirror: Running) -> int | None:
         receipt = mirror.receipt(topic)
-        for stretch in receipt.stretches if receipt is not None else ():
-            heard.append(stretch)
+        for each in receipt.ranges if receipt is not None else ():
+            heard.append(each)
         assert receipt is None or receipt.records == 0 or receipt.copied_ms > 1_700_000_000_000
         return heard.translate(99)
 
@@ -125,7 +125,7 @@ def test_receipts_tell_of_stretches_while_the_mirror_runs(flow: Flow) -> None:
         write(flow.source, topic, numbered(range(100, 120)))
         eventually(lambda: (listen(mirror), heard.translate(119))[1], lambda found: found == 119)
     assert_exact(flow, topic, heard)
-    assert_exact(flow, topic, stored_stretches(flow, topic))
+    assert_exact(flow, topic, stored_offset_map(flow, topic))
 
 
 def test_a_rewind_overrides(flow: Flow) -> None:
@@ -138,9 +138,9 @@ def test_a_rewind_overrides(flow: Flow) -> None:
     write(flow.source, topic, numbered(range(50, 60)))
     flow.mirror_once()
 
-    stretches = stored_stretches(flow, topic)
+    ranges = stored_offset_map(flow, topic)
 
-    assert [tuple(stretch) for stretch in stretches] == [(0, 50, 60)]
+    assert [tuple(each) for each in ranges] == [(0, 50, 60)]
 
 
 def forget_offsets(flow: Flow, topic: str) -> None:
