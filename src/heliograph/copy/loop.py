@@ -318,15 +318,16 @@ class CopyLoop:
             )
             self._subscription.obey(copy)
             return
-        if prepared.failure is not None and copy.error != str(prepared.failure):
-            log.error("%s", prepared.failure)
         unplaced = copy.remote.unplaced
-        copy.fetched(prepared, time.monotonic())
+        copy.fetched(prepared)
         if copy.remote.unplaced != unplaced:
             self._warn_of_unplaced(copy, prepared.there)
         for batch in prepared.batches:
             self._producer.append(copy.target, batch)
-        self._subscription.obey(copy)
+        if prepared.failure is not None:
+            self._subscription.fail(copy, str(prepared.failure))
+        else:
+            self._subscription.obey(copy)
 
     def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
         """No record left below the end of a bounded lease: compaction has removed the rest."""

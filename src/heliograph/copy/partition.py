@@ -266,8 +266,8 @@ class Partition:
         if prepared.mark is not None:
             self.source_mark = prepared.mark
 
-    def fetched(self, prepared: Prepared, now: float) -> None:
-        """Its batches are about to be sent."""
+    def fetched(self, prepared: Prepared) -> None:
+        """The batches of `prepared` are about to be sent. If it ends with a failure, `failed` follows."""
         for batch in prepared.there:
             at = self.numbers.skipped(batch.record_count)
             self.acked = batch.next_offset
@@ -278,7 +278,6 @@ class Partition:
         for batch in (*prepared.there, *prepared.batches)[-1:]:
             self.position = batch.next_offset
         if prepared.failure is not None:
-            self.failed(str(prepared.failure), now)
             return
         if prepared.oversize:
             self.held = Held(prepared.oversize, prepared.position)

@@ -245,7 +245,7 @@ def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Wat
 def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
     watched.start = 55
     batch = ProducerBatch(memoryview(b""), 1, 50, 51, sequence=0)
-    watched.copy.fetched(Prepared([batch], 51), 0.0)
+    watched.copy.fetched(Prepared([batch], 51))
     watched.watch.suspect(watched.copy, "out of range")
     assert not watched.watch.due
 

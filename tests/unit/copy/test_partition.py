@@ -65,12 +65,12 @@ def batch(first: int, count: int = 5, sequence: int = 0) -> ProducerBatch:
 
 
 def fetch(copy: Partition, *batches: ProducerBatch) -> None:
-    copy.fetched(Prepared(list(batches), batches[-1].next_offset), now=0.0)
+    copy.fetched(Prepared(list(batches), batches[-1].next_offset))
 
 
 def read(copy: Partition, first: int, count: int) -> None:
     """A fetch of records that are on the target already."""
-    copy.fetched(Prepared([], first + count, there=[batch(first, count)]), now=0.0)
+    copy.fetched(Prepared([], first + count, there=[batch(first, count)]))
 
 
 # ── recovery ─────────────────────────────────────────────────────────────────────────────────
@@ -200,7 +200,7 @@ def test_what_is_acknowledged_follows_what_is_fetched() -> None:
 
 def test_what_was_dropped_behind_the_last_batch_is_done_with_it() -> None:
     copy = copying()
-    copy.fetched(Prepared([first := batch(100)], 112), now=0.0)
+    copy.fetched(Prepared([first := batch(100)], 112))
     copy.acknowledged(first, 0, wall=1.0)
 
     assert copy.acked == 112
@@ -347,7 +347,8 @@ def test_recovery_comes_before_the_check() -> None:
 def test_a_failure_waits_for_its_time_and_goes_back_to_what_is_acknowledged() -> None:
     copy = copying()
     damaged = CorruptRecords("a batch is damaged")
-    copy.fetched(Prepared([first := batch(100)], 105, failure=damaged), now=10.0)
+    copy.fetched(Prepared([first := batch(100)], 105, failure=damaged))
+    copy.failed(str(damaged), now=10.0)
     assert (copy.phase, copy.state) == (Phase.WAITING, PartitionState.FAILED)
     assert not copy.may_retry(12.0), "a batch is under way"
 
@@ -402,7 +403,7 @@ def test_a_halted_partition_waits_for_the_driver_whatever_happens() -> None:
 def test_a_record_too_large_is_quarantined_once_all_before_it_is_acknowledged() -> None:
     copy = copying()
     prepared = Prepared([first := batch(100)], 106, oversize=[TOO_LARGE])
-    copy.fetched(prepared, now=0.0)
+    copy.fetched(prepared)
     assert copy.command is Command.WAIT
 
     copy.acknowledged(first, 0, wall=1.0)
@@ -417,7 +418,7 @@ def test_a_record_too_large_is_quarantined_once_all_before_it_is_acknowledged() 
 
 def test_a_refused_quarantine_is_met_again() -> None:
     copy = copying()
-    copy.fetched(Prepared([], 101, oversize=[TOO_LARGE]), now=0.0)
+    copy.fetched(Prepared([], 101, oversize=[TOO_LARGE]))
     copy.quarantine()
     copy.refuse_held()
 

@@ -113,7 +113,9 @@ class Walk(RuleBasedStateMachine):
         )
         self.event("answered", position + 5)
         self.event("read", prepared)
-        self.event("fetched", prepared, self.now)
+        self.event("fetched", prepared)
+        if failure is not None:
+            self.event("failed", str(failure), self.now)
         self._number(batches)
 
     def _number(self, batches: list[ProducerBatch]) -> None:

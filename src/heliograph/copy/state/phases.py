@@ -58,7 +58,6 @@ TRANSITIONS = frozenset(
         ),  # at a barrier, or it showed a loss
         *(Arrow(before, "aborted", _R) for before in _RUNS),
         Arrow(_C, "fetched", _R),  # at a barrier
-        Arrow(_C, "fetched", _W),
         Arrow(_C, "failed", _W),
         Arrow(_C, "released", _W),
         Arrow(_W, "retried", _C),
