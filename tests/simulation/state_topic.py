@@ -12,7 +12,7 @@ from simulation.world import World
 class SimulatedBackgroundWriter:
     """In place of `BackgroundWriter`: keeps the newest value of each key until the simulation flushes it."""
 
-    hopeless = False
+    fatal = False
     topic = "state"
 
     def __init__(self, world: World, *_: Any, **__: Any) -> None:

@@ -53,7 +53,7 @@ def serve(path: Path | None, *, master: str | None) -> int:
             spark,
             stop=stop,
             progress=progress,
-            worker=work_group(worker, url),
+            group=work_group(worker, url),
         )
         herder = WorkerHerder(worker, url, mirror, progress, levels.set)
         server = RestServer(rest, herder, levels, herder.set_level_everywhere)

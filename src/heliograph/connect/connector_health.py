@@ -22,17 +22,17 @@ class ConnectorHealth:
     failed: Mapping[str, str] | None = None
 
 
-def activity_of(crew: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
-    busy, tenure = crew.busy(job.name), crew.tenure_of(job)
-    if tenure is None:
+def activity_of(worker: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
+    busy, connector = worker.busy(job.name), worker.connector_of(job)
+    if connector is None:
         return ConnectorHealth(runs=False, busy=busy)
     failed: dict[str, str] = {}
-    if job.part is Part.COPY and tenure.flow is not None:
+    if job.part is Part.COPY and connector.flow is not None:
         failed = {
             f"{r.topic}-{r.partition}": f"{r.topic}-{r.partition}: {r.error}"
             for r in progress.receipts()
             if r.flow == job.flow().name and r.state is PartitionState.FAILED
         }
-        stopped = tenure.flow.gaps.failed()
+        stopped = connector.flow.gaps.failed()
         failed |= {str(p): f"{p}: {receipt.error}" for p, receipt in stopped.items()}
-    return ConnectorHealth(runs=True, busy=busy, failure=tenure.hopeless, failed=failed)
+    return ConnectorHealth(runs=True, busy=busy, failure=connector.fatal_error, failed=failed)

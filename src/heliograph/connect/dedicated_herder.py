@@ -58,18 +58,18 @@ class DedicatedHerder:
         worker_id: str,
         writable: bool,
     ) -> None:
-        self._crew = mirror.crew
+        self._worker = mirror.worker
         self._progress = progress
         self._configs = configs
         self._worker_id = worker_id
         self._writable = writable
         self._lock = threading.Lock()
         self._targets: dict[str, TargetState] = {}
-        self._turns: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._last_tasks: dict[str, Sequence[Mapping[str, str]]] = {}
         self._jobs: dict[str, tuple[Leadership, ConnectorSpec]] = {
             job.name: (leadership, job)
-            for leadership in self._crew.leaderships
+            for leadership in self._worker.leaderships
             for job in leadership.jobs
         }
 
@@ -103,7 +103,7 @@ class DedicatedHerder:
             name,
             self._target(name),
             self._tasks(name),
-            activity_of(self._crew, self._progress, self._job(name)),
+            activity_of(self._worker, self._progress, self._job(name)),
         ):
             assert record.status is not None
             if isinstance(record, ConnectorStatusRecord):
@@ -138,8 +138,8 @@ class DedicatedHerder:
 
     def kafka_cluster_id(self) -> str:
         """Of the target of the first flow that has one."""
-        for tenure in self._crew.tenures:
-            if tenure.flow is not None and (known := tenure.flow.target_id) is not None:
+        for connector in self._worker.connectors:
+            if connector.flow is not None and (known := connector.flow.target_id) is not None:
                 return known
         return ""
 
@@ -214,11 +214,11 @@ class DedicatedHerder:
     def _start_again(self, name: str) -> None:
         leadership, _ = self._jobs[name]
         with self._lock:
-            self._turns[name] = self._turns.get(name, 0) + 1
+            self._generations[name] = self._generations.get(name, 0) + 1
             self._assign(leadership)
 
     def _assign(self, leadership: Leadership) -> None:
-        self._crew.assign(
+        self._worker.assign(
             leadership,
             [
                 self._job(name)
@@ -228,7 +228,7 @@ class DedicatedHerder:
         )
 
     def _job(self, name: str) -> ConnectorSpec:
-        return replace(self._jobs[name][1], turn=self._turns.get(name, 0))
+        return replace(self._jobs[name][1], generation=self._generations.get(name, 0))
 
     def _target(self, name: str) -> TargetState:
         return self._targets.get(name, TargetState.STARTED)
@@ -237,11 +237,11 @@ class DedicatedHerder:
         """What is paused keeps its tasks."""
         if self._target(name) is TargetState.STOPPED:
             self._last_tasks.pop(name, None)
-        tenure = self._crew.tenure_of(self._job(name))
-        if tenure is not None:
-            settings = tenure.job.settings
+        connector = self._worker.connector_of(self._job(name))
+        if connector is not None:
+            settings = connector.job.settings
             most = settings.tasks_max if isinstance(settings, FlowConfig) else 1
-            tasks = tasks_of(self.config(name), tenure, most)
+            tasks = tasks_of(self.config(name), connector, most)
             if tasks is not None:
                 self._last_tasks[name] = tasks
         return self._last_tasks.get(name, [])
@@ -275,7 +275,7 @@ class DedicatedHerder:
         self._require_leading(name, f"Connector {name} not found")
         if self._target(name) is not TargetState.STOPPED:
             raise BadRequest(must_be_stopped(name))
-        await_stopped(name, lambda: self._crew.busy(name))
+        await_stopped(name, lambda: self._worker.busy(name))
 
     def _state(self, state: str, trace: str | None = None) -> State:
         return State(state, self._worker_id, trace, CONNECT_VERSION)

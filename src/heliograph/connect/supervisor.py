@@ -60,7 +60,7 @@ class _Known:
     """A connector as it was last read."""
 
     config: Mapping[str, str]
-    turn: int
+    generation: int
     connector: Connector
     job: ConnectorSpec | None = None
     failure: str | None = field(default=None)
@@ -86,7 +86,7 @@ class Supervisor(threading.Thread):
         self._worker = worker
         self._worker_id = worker_id
         self._mirror = mirror
-        (self._leadership,) = mirror.crew.leaderships
+        (self._leadership,) = mirror.worker.leaderships
         self._progress = progress
         self._configs = configs
         self._statuses = statuses
@@ -96,7 +96,7 @@ class Supervisor(threading.Thread):
         self._ended = threading.Event()
         self._term: int | None = None
         self._busy = False
-        self._turns: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._known: dict[str, _Known] = {}
         self._warned: set[str] = set()
 
@@ -115,7 +115,7 @@ class Supervisor(threading.Thread):
 
     def start_again(self, name: str) -> None:
         """A connector with all that works for it; from any thread."""
-        self._turns[name] = self._turns.get(name, 0) + 1
+        self._generations[name] = self._generations.get(name, 0) + 1
         self.wake()
 
     def reset_topics(self, name: str) -> None:
@@ -183,7 +183,7 @@ class Supervisor(threading.Thread):
         self._configs.refresh()
         self._carry_out_requests(leads=False)  # they are of a time when another led
         self._statuses.refresh()
-        self._known, self._turns = {}, {}
+        self._known, self._generations = {}, {}
         self._term = term
         count = len(self._configs.state.configs)
         log.info("worker %s leads the group; %d connectors", self._worker_id, count)
@@ -228,21 +228,21 @@ class Supervisor(threading.Thread):
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning("%s", warning)
-        self._mirror.crew.assign(self._leadership, jobs, term)
+        self._mirror.worker.assign(self._leadership, jobs, term)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
-        turn, known = self._turns.get(name, 0), self._known.get(name)
-        if known is not None and known.config == config and known.turn == turn:
+        generation, known = self._generations.get(name, 0), self._known.get(name)
+        if known is not None and known.config == config and known.generation == generation:
             return known
         connector = self._connector(name, config)
         for warning in connector.warnings:
             log.warning("connector %s: %s", name, warning)
-        job = None if connector.problems else job_of(connector, turn)
+        job = None if connector.problems else job_of(connector, generation)
         refused = None if job is None else self._mirror.refusal(job)
         if failure := "\n".join(connector.problems) or refused:
             log.error("connector %s cannot run: %s", name, failure)
-            return _Known(config, turn, connector, failure=failure)
-        return _Known(config, turn, connector, job=job)
+            return _Known(config, generation, connector, failure=failure)
+        return _Known(config, generation, connector, job=job)
 
     def _connector(self, name: str, config: Mapping[str, str]) -> Connector:
         """All connectors of the topic came through REST, of this worker or of another."""
@@ -275,10 +275,10 @@ class Supervisor(threading.Thread):
     def _wanted_tasks(self, known: _Known) -> list[TaskConfig] | None:
         if known.job is None:
             return []
-        tenure = self._mirror.crew.tenure_of(known.job)
-        if tenure is None:
+        connector = self._mirror.worker.connector_of(known.job)
+        if connector is None:
             return None
-        return tasks_of(known.config, tenure, tasks_max_of(known.connector))
+        return tasks_of(known.config, connector, tasks_max_of(known.connector))
 
     def _changed_statuses(self) -> Iterator[StatusRecord]:
         state, statuses = self._configs.state, self._statuses
@@ -291,7 +291,7 @@ class Supervisor(threading.Thread):
             for number in statuses.tasks(name).keys() - range(len(tasks)):
                 yield TaskStatusRecord(name, number, None)
         for name in statuses.connectors() - self._known.keys():
-            if not self._mirror.crew.busy(name):
+            if not self._mirror.worker.busy(name):
                 yield from (TaskStatusRecord(name, n, None) for n in statuses.tasks(name))
                 yield ConnectorStatusRecord(name, None)
                 self._topics.forget(name)
@@ -302,17 +302,17 @@ class Supervisor(threading.Thread):
         return self._statuses.tasks(record.connector).get(record.task)
 
     def _activity(self, name: str) -> ConnectorHealth:
-        known, crew = self._known[name], self._mirror.crew
+        known, worker = self._known[name], self._mirror.worker
         if known.failure is not None or known.job is None:
-            busy = crew.busy(name)
+            busy = worker.busy(name)
             return ConnectorHealth(runs=not busy, busy=busy, failure=known.failure)
-        return activity_of(crew, self._progress, known.job)
+        return activity_of(worker, self._progress, known.job)
 
     def _running(self) -> Iterator[RunningConnector]:
         for known in self._known.values():
-            tenure = None if known.job is None else self._mirror.crew.tenure_of(known.job)
-            if tenure is not None:
-                yield tenure
+            connector = None if known.job is None else self._mirror.worker.connector_of(known.job)
+            if connector is not None:
+                yield connector
 
     def _unassigned(self) -> Iterator[StatusRecord]:
         status = self._who().status(StatusState.UNASSIGNED)

@@ -90,7 +90,7 @@ class WorkerHerder:
         """`set_level(logger, level)` is called for levels that are set for all workers."""
         self._worker = worker
         self._mirror = mirror
-        (self._leadership,) = mirror.crew.leaderships
+        (self._leadership,) = mirror.worker.leaderships
         self._configs = ConfigLog(self._client("configs"), worker.config_topic)
         self._statuses = StatusLog(self._client("statuses"), worker.status_topic)
         self._cluster = self._client("admin")
@@ -259,7 +259,7 @@ class WorkerHerder:
         _config(state, name)
         if state.target(name) is not TargetState.STOPPED or state.tasks(name):
             raise BadRequest(must_be_stopped(name))
-        await_stopped(name, lambda: self._mirror.crew.busy(name) or not self._supervisor.settled)
+        await_stopped(name, lambda: self._mirror.worker.busy(name) or not self._supervisor.settled)
         return self._place(state, name)
 
     def _place(self, state: ConfigState, name: str) -> OffsetPlace:

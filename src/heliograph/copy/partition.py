@@ -106,8 +106,8 @@ class Partition:
             (lease.stored_offset,) if lease.snapshot is None else lease.snapshot.stored,
         )
         self.source_mark = lease.lineage.mark
-        if lease.lineage.landmark is not None:
-            self.remote.floor = lease.lineage.landmark.downstream
+        if lease.lineage.acked_offsets is not None:
+            self.remote.floor = lease.lineage.acked_offsets.downstream
 
     # ── what is to be done ───────────────────────────────────────────────────────────────────
 

@@ -17,7 +17,7 @@ from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_records import state_topic
-from heliograph.model import Gap, GapKind, Landmark, OffsetRange
+from heliograph.model import AckedOffsets, Gap, GapKind, OffsetRange
 from heliograph.plan.gaps import Verdict
 
 _SIDE_SECONDS = 1.5
@@ -68,14 +68,14 @@ class TargetLoss:
         return known.upstream_at(end), True
 
 
-def _is_one_run(last: OffsetRange, known: Landmark) -> bool:
+def _is_one_run(last: OffsetRange, known: AckedOffsets) -> bool:
     """The last range has only gone on since it was written."""
     return known.downstream - last.downstream == known.upstream - last.upstream
 
 
-def _known_landing(copy: Partition) -> Landmark | None:
+def _known_landing(copy: Partition) -> AckedOffsets | None:
     """What the offset map's last range goes up to, unless another has begun since it was written."""
     base = copy.numbers.base
     if base is not None:
-        return Landmark(base.upstream, base.downstream)
-    return copy.lease.lineage.landmark
+        return AckedOffsets(base.upstream, base.downstream)
+    return copy.lease.lineage.acked_offsets

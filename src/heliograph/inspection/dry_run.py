@@ -28,7 +28,7 @@ from heliograph.inspection.mirror_plan import (
 )
 from heliograph.plan.internal_topics import heartbeat_topics, internal_topics
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.sync.acls import observe_acls
 from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import ConfigDifferences, observe_configs
@@ -39,7 +39,7 @@ from heliograph.wire.topic_configs import ConfigSource
 
 def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
     """Raises no ClientError: what could not be looked at is named in the plan."""
-    guard = LoopGuard(config.flows, since_ms=int(time.time() * 1000))
+    guard = CycleGuard(config.flows, since_ms=int(time.time() * 1000))
     flows = [_FlowPlanning(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
         flow.look_for_circles()  # which show only when all flows have been looked at
@@ -65,7 +65,7 @@ class _Topics:
 
 
 class _FlowPlanning:
-    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
+    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: CycleGuard) -> None:
         self._flow = flow
         self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard

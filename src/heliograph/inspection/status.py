@@ -34,7 +34,7 @@ from heliograph.inspection.status_rules import (
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.sync.offsets import stored_positions
 from heliograph.sync.statuses import read_statuses
 
@@ -46,7 +46,7 @@ Offsets = dict[TopicPartition, int]
 
 def look_at_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
     """Raises no ClientError: what could not be looked at is named in the status."""
-    guard = LoopGuard(config.flows, since_ms=0)  # the running service knows what it waits for
+    guard = CycleGuard(config.flows, since_ms=0)  # the running service knows what it waits for
     flows = [_FlowLook(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
         flow.look_for_circles()
@@ -71,7 +71,7 @@ class _Told:
 
 
 class _FlowLook:
-    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
+    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: CycleGuard) -> None:
         self._flow = flow
         self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard

@@ -33,7 +33,7 @@ class CheckpointConnector:
         offsets: ClusterClient | None = None,
     ) -> None:
         assert flow.checkpoints is not None
-        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.fatal_error: ClientError | None = None  # why waiting will not help
         self.emitted = 0  # checkpoints
         self._config = flow.checkpoints
         self._source = source
@@ -83,9 +83,9 @@ class CheckpointConnector:
         try:
             found = self._checkpoints.refresh_groups()
         except ClientError as e:
-            self.hopeless = None if e.retriable else e
+            self.fatal_error = None if e.retriable else e
             raise
-        self.hopeless = None
+        self.fatal_error = None
         self._groups = found.followed
         return found.problems
 

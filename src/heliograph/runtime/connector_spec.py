@@ -23,14 +23,14 @@ class ConnectorSpec:
     """One connector's work for a pair of clusters; another value by its `name` takes its place.
 
     `settings` are a flow's, or a pair's heartbeats, `clusters` those that it has to do with. A job with
-    another `turn` is the same one started again.
+    another `generation` is the same one started again.
     """
 
     name: str
     part: Part
     settings: FlowConfig | Heartbeats
     clusters: tuple[ClusterConfig, ...]
-    turn: int = 0
+    generation: int = 0
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from heliograph.policy.naming import DefaultReplicationPolicy
 from heliograph.sync.other_mirrors import read_traces
 
 
-class LoopGuard:
+class CycleGuard:
     """For the threads of all flows of a mirror."""
 
     def __init__(self, flows: Sequence[FlowConfig], since_ms: int) -> None:
@@ -30,9 +30,9 @@ class LoopGuard:
         self._topics: dict[str, frozenset[str]] = {}
         self._own: Refused = {}
         self._foreign: Refused = {}
-        self.reckon_with(flows)
+        self.set_flows(flows)
 
-    def reckon_with(self, flows: Sequence[FlowConfig]) -> None:
+    def set_flows(self, flows: Sequence[FlowConfig]) -> None:
         """All that this service is to copy, from now on."""
         with self._lock:
             known = {each.flow: each for each in self._flows.values()}

@@ -75,8 +75,8 @@ class Outcome:
 class Mirror:
     """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied.
 
-    As a `worker` it has nothing to do at first: jobs are assigned to its one group, and taken off, while it
-    runs, and no trouble of theirs ends it.
+    With a `group`, as a Connect worker, it starts without connectors: they are assigned to that group, and
+    removed from it, while it runs, and no error of theirs ends it.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Mirror:
         once: bool = False,
         stop: threading.Event,
         progress: Progress,
-        worker: WorkGroup | None = None,
+        group: WorkGroup | None = None,
     ) -> None:
         self._config = config
         self._once = once
@@ -105,16 +105,16 @@ class Mirror:
             on_gone=partial(self._queue, self._on_gone),
         )
         self.problems = Problems()
-        self._serves = worker is not None
-        groups = work_groups(config) if worker is None else [worker]
-        self.crew = Worker(groups, progress, self.problems, stop, spark.slots)
+        self._serves = group is not None
+        groups = work_groups(config) if group is None else [group]
+        self.worker = Worker(groups, progress, self.problems, stop, spark.slots)
         self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
         self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
         self._epoch = 0
         self._running: EpochRun | None = None  # none while there is nothing to copy
         self._warm_at = math.inf
         self._query: CopyQuery | None = None
-        self._weighing = LoadMonitor(progress)
+        self._load_monitor = LoadMonitor(progress)
         self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
 
     def refusal(self, job: ConnectorSpec) -> str | None:
@@ -133,13 +133,13 @@ class Mirror:
         return self._outcome()
 
     def _require_permission(self) -> None:
-        jobs = [job for each in self.crew.leaderships for job in each.jobs]
+        jobs = [job for each in self.worker.leaderships for job in each.jobs]
         if refused := [why for job in jobs if (why := self.refusal(job)) is not None]:
             raise ConfigError(refused)
 
     def _run_on(self) -> None:
-        self.crew.start()
-        if not self._serves and not self.crew.copies:
+        self.worker.start()
+        if not self._serves and not self.worker.copies:
             self._stop.wait()  # heartbeats are all that was asked for
             return
         if not self._serves:
@@ -147,17 +147,17 @@ class Mirror:
         self._mirror()
 
     def _run_once(self) -> None:
-        self.crew.start(bounded=True)
+        self.worker.start(bounded=True)
         self._await_lead()
         self._observe_bounded()
-        self.crew.before_copying()
+        self.worker.before_copying()
         self._mirror()
-        self.crew.after_copying()
+        self.worker.after_copying()
 
     def _close(self) -> None:
         self._stop.set()
         self._channel.close()
-        self.crew.close(_STOP_SECONDS)
+        self.worker.close(_STOP_SECONDS)
 
     # ── epochs ───────────────────────────────────────────────────────────────────────────────
 
@@ -185,9 +185,9 @@ class Mirror:
         self._running = None
         self._channel.withdraw(self._epoch, _STOP_SECONDS, self._stop.is_set)
         self._progress.restart(f"{failure}; starting again")
-        for flow in self.crew.flows:
+        for flow in self.worker.flows:
             self.problems.update(_area(flow), {"": f"{failure}; starting again"})
-        for flow in self.crew.last_flows:
+        for flow in self.worker.last_flows:
             flow.forget()
         self._spark.recover(lost=isinstance(failure, SparkLost))
         self._stop.wait(delay)
@@ -260,8 +260,8 @@ class Mirror:
 
     def _begin_epoch(self) -> bool:
         """Plan and start the next epoch; false if there is no partition to copy, so far."""
-        flows = self._leased = self.crew.flows
-        self.crew.release(flows)
+        flows = self._leased = self.worker.flows
+        self.worker.release(flows)
         for flow in flows:
             flow.take_change()  # the plan takes it into account
         tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
@@ -274,7 +274,7 @@ class Mirror:
         self._channel.open_epoch(self._epoch)
         log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
         assert self._query is not None
-        setups = self._setups.pack(self.crew.setups(flows))
+        setups = self._setups.pack(self.worker.setups(flows))
         self._query.add(self._epoch, tasks, setups, self._producers(tasks))
         return True
 
@@ -300,7 +300,7 @@ class Mirror:
         if run is None or epoch != run.number or not self._progress.update(epoch, receipts):
             return  # of an epoch that was given up
         run.report(receipts)
-        self.crew.learn(receipts)
+        self.worker.learn(receipts)
         for flow in self._leased:
             self.problems.update(_area(flow), {})
 
@@ -350,7 +350,7 @@ class Mirror:
         the clusters before the tasks of the old ones had ended."""
         names = {flow.config.name for flow in self._dropped}
         self._dropped = []
-        for flow in self.crew.last_flows:
+        for flow in self.worker.last_flows:
             if flow.config.name in names:
                 flow.forget()
 
@@ -376,27 +376,27 @@ class Mirror:
         self._look_at_flows()
         run = self._running
         if run is None:
-            self._give_up_if_hopeless()
+            self._raise_fatal_error()
             if not self._begin_epoch() and time.monotonic() > self._warm_at:
                 self._warm_up()
             return
         if time.monotonic() - run.started > self._config.epoch_seconds:
             self._end_epoch("its time is up")
-        if why := self._weighing.look(self._leased, run.tasks):
+        if why := self._load_monitor.look(self._leased, run.tasks):
             self._end_epoch(why)
         if self._setups.outdated():
             self._end_epoch("a file with keys or certificates has changed")
 
     def _look_at_flows(self) -> None:
         """Those that have changed, have come or are to go."""
-        flows, leaving = self.crew.flows, self.crew.leaving
+        flows, leaving = self.worker.flows, self.worker.leaving
         for flow in flows:
             if change := flow.take_change():
                 self._end_epoch(change)
         for flow in leaving:
             if flow in self._leased:
                 self._end_epoch(f"flow {flow.config.name} stops or changes")
-        self.crew.release(self._leased)
+        self.worker.release(self._leased)
         self._drop_lost([*flows, *leaving])
         if any(flow.observed and flow not in self._leased for flow in flows):
             self._end_epoch("a flow has come back to this service")
@@ -419,36 +419,36 @@ class Mirror:
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
     def _await_lead(self) -> None:
-        """A bounded run waits for its turn, within its limit."""
+        """A bounded run waits until it leads its groups, within its limit."""
         deadline = time.monotonic() + self._config.once_timeout_seconds
-        while (reason := self.crew.waits_for()) is not None and not self._stop.wait(0.02):
-            self._give_up_if_hopeless()
+        while (reason := self.worker.waits_for()) is not None and not self._stop.wait(0.02):
+            self._raise_fatal_error()
             if time.monotonic() > deadline:
                 raise ClientError(reason)
 
     def _require_lead(self) -> None:
-        if (reason := self.crew.waits_for()) is not None and not self._stop.is_set():
+        if (reason := self.worker.waits_for()) is not None and not self._stop.is_set():
             self._end_epoch(reason)
             raise ClientError(reason)
 
     def _observe_bounded(self) -> None:
-        for flow in self.crew.flows:
+        for flow in self.worker.flows:
             self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
 
     def _await_first_look(self) -> None:
         """A change of epoch costs a pause: flows that are observed soon share the first."""
         deadline = time.monotonic() + _FIRST_LOOK_SECONDS
-        while not self.crew.settled_in and time.monotonic() < deadline:
-            self._give_up_if_hopeless()
+        while not self.worker.settled_in and time.monotonic() < deadline:
+            self._raise_fatal_error()
             if self._stop.wait(0.05):
                 return
 
-    def _give_up_if_hopeless(self) -> None:
+    def _raise_fatal_error(self) -> None:
         """A wrong port or a missing permission is no matter of waiting, if no flow can do anything; nor
         is a wrong password, to a bounded run. A worker is given other jobs."""
-        hopeless = None if self._serves else self.crew.hopeless()
-        if hopeless is not None and (self._once or not hopeless.tried_again):
-            raise hopeless
+        fatal_error = None if self._serves else self.worker.fatal_error()
+        if fatal_error is not None and (self._once or not fatal_error.tried_again):
+            raise fatal_error
 
     def _insist(self, action: Callable[[], None]) -> None:
         """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
@@ -477,12 +477,12 @@ class Mirror:
             unstored=tuple(r for r in receipts if not r.stored),
             problems=tuple(
                 f"flow {flow.config.name}: {problem}"
-                for flow in self.crew.last_flows
+                for flow in self.worker.last_flows
                 for problem in flow.problems.values()
             ),
             quarantined=sum(
                 sum(self._progress.quarantined(flow.config.name).values())
-                for flow in self.crew.last_flows
+                for flow in self.worker.last_flows
             ),
         )
 

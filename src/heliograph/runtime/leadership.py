@@ -50,14 +50,14 @@ class Leadership:
     def __init__(
         self,
         work: WorkGroup,
-        open_tenure: Callable[[ConnectorSpec], RunningConnector],
+        open_connector: Callable[[ConnectorSpec], RunningConnector],
         problems: Problems,
         stop: threading.Event,
     ) -> None:
         group, target = work.group_id, work.cluster
         self.names = work.names
-        self.tenures: tuple[RunningConnector, ...] = ()
-        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.connectors: tuple[RunningConnector, ...] = ()
+        self.fatal_error: ClientError | None = None  # why waiting will not help
         self.waits_for = ""
         #: Where the service that runs answers REST, if this one stands by.
         self.leader_url: str | None = None
@@ -67,7 +67,7 @@ class Leadership:
         self._assigned = work.assigned
         self._lock = threading.Lock()  # of jobs and terms
         self._next_look = 0.0
-        self._open_tenure = open_tenure
+        self._open_connector = open_connector
         self._problems = problems
         self._stop = stop
         self._released = threading.Event()
@@ -124,14 +124,14 @@ class Leadership:
     def start(self, *, bounded: bool) -> None:
         """In a bounded run the work of a term is done by the caller, not by threads of its own."""
         if bounded:
-            self._on_begin = lambda tenure: None
+            self._on_begin = lambda connector: None
         self._thread.start()
 
     def close(self, timeout: float) -> None:
         """Once `stop` is set and nothing is copied any more."""
         left = time_left(timeout)
-        for tenure in self.tenures:
-            tenure.close(left(), goodbye=self._membership.runs)
+        for connector in self.connectors:
+            connector.close(left(), goodbye=self._membership.runs)
         self._released.set()
         if self._thread.is_alive():
             self._thread.join(left())
@@ -145,11 +145,11 @@ class Leadership:
             try:
                 delay = self._membership.step()
                 backoff.reset()
-                self.hopeless = None
+                self.fatal_error = None
                 self._say()
             except ClientError as e:
                 delay = backoff.next()
-                self.hopeless = None if e.retriable or self._led else e
+                self.fatal_error = None if e.retriable or self._led else e
                 self._say(f"{e}; trying again" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
@@ -159,36 +159,36 @@ class Leadership:
     def _follow(self) -> None:
         """Draw the consequences of where we stand."""
         if self._stop.is_set():
-            for tenure in self.tenures:
-                tenure.over.set()
+            for connector in self.connectors:
+                connector.over.set()
         elif self._membership.runs:
-            self._take_turns()
+            self._update_connectors()
             self._led = True
         elif self._led:
             self._end()
 
-    def _take_turns(self) -> None:
+    def _update_connectors(self) -> None:
         """End the terms of jobs that are no more, or not as they were; begin those that are missing."""
         jobs = self._jobs
-        for tenure in self.tenures:
-            if not tenure.leaving and jobs.get(tenure.job.name) != tenure.job:
-                tenure.leave()
-            elif tenure.leaving and tenure.released.is_set() and not tenure.over.is_set():
-                tenure.over.set()
-                self._close_aside([tenure], goodbye=True)
-        kept = [tenure for tenure in self.tenures if not tenure.closed.is_set()]
-        taken = {tenure.job.name for tenure in kept}
-        begun = [self._open_tenure(job) for name, job in jobs.items() if name not in taken]
-        if begun or len(kept) < len(self.tenures):
-            self.tenures = (*kept, *begun)
-        for tenure in begun:
-            self._on_begin(tenure)
+        for connector in self.connectors:
+            if not connector.leaving and jobs.get(connector.job.name) != connector.job:
+                connector.leave()
+            elif connector.leaving and connector.released.is_set() and not connector.over.is_set():
+                connector.over.set()
+                self._close_aside([connector], goodbye=True)
+        kept = [connector for connector in self.connectors if not connector.closed.is_set()]
+        taken = {connector.job.name for connector in kept}
+        begun = [self._open_connector(job) for name, job in jobs.items() if name not in taken]
+        if begun or len(kept) < len(self.connectors):
+            self.connectors = (*kept, *begun)
+        for connector in begun:
+            self._on_begin(connector)
 
-    def _close_aside(self, tenures: Sequence[RunningConnector], *, goodbye: bool) -> None:
+    def _close_aside(self, connectors: Sequence[RunningConnector], *, goodbye: bool) -> None:
         """What still waits for an answer of a broker may take a while to notice."""
         group = self._membership.seat.group
         threading.Thread(
-            target=_close_all, args=(tenures, goodbye), name=f"{group} end", daemon=True
+            target=_close_all, args=(connectors, goodbye), name=f"{group} end", daemon=True
         ).start()
 
     def _end(self) -> None:
@@ -198,16 +198,16 @@ class Leadership:
             ", ".join(self.names),
             self._membership.seat.group,
         )
-        ended, self.tenures = self.tenures, ()
+        ended, self.connectors = self.connectors, ()
         with self._lock:
             self._led, self._seen, self._word = False, None, ""
             self._term += 1
             if self._assigned:
                 self._jobs = {}
-        still_open = [tenure for tenure in ended if not tenure.over.is_set()]
-        for tenure in still_open:
-            tenure.over.set()
-            self._problems.forget(tenure.job.area)
+        still_open = [connector for connector in ended if not connector.over.is_set()]
+        for connector in still_open:
+            connector.over.set()
+            self._problems.forget(connector.job.area)
         self._close_aside(still_open, goodbye=False)
 
     def _leave(self) -> None:
@@ -287,6 +287,6 @@ class Leadership:
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
 
 
-def _close_all(tenures: Sequence[RunningConnector], goodbye: bool) -> None:
-    for tenure in tenures:
-        tenure.close(_JOIN_SECONDS, goodbye=goodbye)
+def _close_all(connectors: Sequence[RunningConnector], goodbye: bool) -> None:
+    for connector in connectors:
+        connector.close(_JOIN_SECONDS, goodbye=goodbye)

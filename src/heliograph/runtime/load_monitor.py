@@ -22,7 +22,7 @@ class LoadMonitor:
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
-        self._weighed: dict[str, dict[TopicPartition, int]] = {}
+        self._measured: dict[str, dict[TopicPartition, int]] = {}
         self._next = time.monotonic() + _SECONDS
 
     def look(self, flows: Sequence[ObservedFlow], tasks: Sequence[Sequence[Lease]]) -> str | None:
@@ -30,17 +30,17 @@ class LoadMonitor:
         if time.monotonic() <= self._next:
             return None
         self._next = time.monotonic() + _SECONDS
-        heaviest = max((self._weigh(flow) for flow in flows), default=0.0)
+        heaviest = max((self._measure(flow) for flow in flows), default=0.0)
         won = gain([flow.view() for flow in flows], tasks)
         if heaviest / _SECONDS > _HEAVY_BYTES_PER_SECOND and won > _WORTHWHILE_GAIN:
             return f"a better balance takes {won:.0%} off the busiest task"
         return None
 
-    def _weigh(self, flow: ObservedFlow) -> float:
+    def _measure(self, flow: ObservedFlow) -> float:
         """All that it has copied since the last time, in bytes."""
         name = flow.config.name
-        now, before = self._progress.bytes_by_partition(name), self._weighed.get(name, {})
+        now, before = self._progress.bytes_by_partition(name), self._measured.get(name, {})
         loads = {p: float(size - before.get(p, 0)) for p, size in now.items()}
-        self._weighed[name] = now
-        flow.weigh(loads)
+        self._measured[name] = now
+        flow.set_loads(loads)
         return sum(loads.values())

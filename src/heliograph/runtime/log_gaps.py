@@ -3,7 +3,7 @@ positions past the end, partitions that wait for a user's word.
 
     state topic ──► known ◄── receipts            found on both clusters
                       └────────────► judged ◄─────────┘
-                                       ├──► another position, in another turn
+                                       ├──► another position, in another generation
                                        └──► failed (source.log.gap.policy), until the stored offset is another
 """
 
@@ -18,8 +18,8 @@ from dataclasses import replace
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import GapRecord, PartitionStatus
 from heliograph.model import (
+    AckedOffsets,
     GapKind,
-    Landmark,
     LeaderEpochMark,
     Lineage,
     PartitionState,
@@ -95,13 +95,13 @@ class FlowGaps:
 
     def resume_transactions(
         self,
-        landmarks: Mapping[TopicPartition, Landmark],
+        acked_offsets: Mapping[TopicPartition, AckedOffsets],
         marks: Mapping[TopicPartition, LeaderEpochMark],
     ) -> None:
         """What stored offsets say of the logs is newer than the status, too."""
         with self._lock:
-            for partition, landmark in landmarks.items():
-                self._of(partition).landmark = landmark
+            for partition, acked in acked_offsets.items():
+                self._of(partition).acked_offsets = acked
             for partition, mark in marks.items():
                 self._of(partition).mark = mark
 
@@ -144,19 +144,19 @@ class FlowGaps:
 
     def identities(self) -> dict[TopicPartition, tuple[TopicIdPair, int]]:
         """By which a lease can be told from the one that should be."""
-        return {p: (each.origin, each.turn) for p, each in self.lineages().items()}
+        return {p: (each.origin, each.generation) for p, each in self.lineages().items()}
 
-    def copied_between(self, partition: TopicPartition, turn: int) -> TopicIdPair | None:
-        """The topics that a task of this turn copies between; None: its turn is over."""
+    def copied_between(self, partition: TopicPartition, generation: int) -> TopicIdPair | None:
+        """The topics that a task of this generation copies between; None: that generation is over."""
         with self._lock:
             its = self._of(partition)
-            return its.origin if turn == its.turn else None
+            return its.origin if generation == its.generation else None
 
-    def turns(self, partition: TopicPartition) -> range:
+    def generations(self, partition: TopicPartition) -> range:
         """Of which tasks' positions hold; the last is the present one."""
         with self._lock:
             its = self._of(partition)
-            return range(its.since, its.turn + 1)
+            return range(its.since, its.generation + 1)
 
     def origins(self) -> dict[TopicPartition, TopicIdPair]:
         with self._lock:
@@ -289,7 +289,7 @@ class FlowGaps:
             its.confirmed = its.confirmed._replace(target=its.origin.target)
             its.begin_remote()
             return False
-        its.begin_turn(mark)
+        its.begin_generation(mark)
         return True
 
 

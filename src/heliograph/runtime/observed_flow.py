@@ -15,8 +15,8 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import (
+    AckedOffsets,
     Copied,
-    Landmark,
     LeaderEpochMark,
     OffsetReset,
     ProducerSnapshot,
@@ -29,7 +29,7 @@ from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.resume import Resumption, resumption
 from heliograph.plan.topic_outcome import TopicIds
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.fencing import Fencing
 from heliograph.runtime.log_gaps import FlowGaps
 from heliograph.runtime.schedule import tell_duration
@@ -41,7 +41,7 @@ from heliograph.sync.offsets import (
     stored_offsets,
     stored_positions,
 )
-from heliograph.sync.producer_snapshots import read_landmarks, read_snapshots
+from heliograph.sync.producer_snapshots import read_acked_offsets, read_snapshots
 from heliograph.sync.statuses import read_statuses
 from heliograph.sync.topics import sync_topics
 
@@ -65,7 +65,7 @@ class ObservedFlow:
         config: FlowConfig,
         source: ClusterClient,
         target: ClusterClient,
-        guard: LoopGuard,
+        guard: CycleGuard,
         fencing: Fencing | None = None,
         *,
         offsets: ClusterClient | None = None,
@@ -76,7 +76,7 @@ class ObservedFlow:
         self.fencing = fencing  # where it mirrors exactly once
         self._guard = guard
         self.observed = False
-        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.fatal_error: ClientError | None = None  # why waiting will not help
         self._source = source
         self._target = target
         self._offsets = offsets or target
@@ -167,14 +167,14 @@ class ObservedFlow:
         return self._target.metadata.cluster_id
 
     def copied(self, receipts: Iterable[Receipt]) -> list[Copied]:
-        """What its tasks tell of where records have landed, as far as their turns last."""
+        """What its tasks tell of where records have landed, as far as their generations last."""
         source, target = self._source.seen, self._target.seen
         found = []
         for receipt in receipts:
             partition = TopicPartition(receipt.topic, receipt.partition)
             if receipt.flow != self.config.name or not receipt.ranges:
                 continue
-            origin = self.gaps.copied_between(partition, receipt.turn)
+            origin = self.gaps.copied_between(partition, receipt.generation)
             if origin is not None:
                 found.append(
                     Copied(
@@ -223,12 +223,12 @@ class ObservedFlow:
         with self._lock:
             for receipt in receipts:
                 partition = TopicPartition(receipt.topic, receipt.partition)
-                turns = self.gaps.turns(partition)
-                if receipt.turn not in turns:
+                generations = self.gaps.generations(partition)
+                if receipt.generation not in generations:
                     continue  # its position is another meanwhile
                 moved = self._positions.get(partition) != receipt.position
                 self._positions[partition] = receipt.position
-                if receipt.snapshot is not None and receipt.turn == turns[-1]:
+                if receipt.snapshot is not None and receipt.generation == generations[-1]:
                     self._snapshots[partition] = receipt.snapshot
                 else:
                     self._snapshots.pop(partition, None)
@@ -239,7 +239,7 @@ class ObservedFlow:
                 else:
                     self._unstored.add(partition)
 
-    def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
+    def set_loads(self, loads: Mapping[TopicPartition, float]) -> None:
         """Bytes as measured by the running tasks, from now on the measure of load."""
         with self._lock:
             self._loads = dict(loads)
@@ -253,9 +253,9 @@ class ObservedFlow:
     def _observe_first(self) -> None:
         try:
             self.observe(bounded=False)
-            self.hopeless = None
+            self.fatal_error = None
         except ClientError as e:
-            self.hopeless = None if e.retriable else e
+            self.fatal_error = None if e.retriable else e
             raise
 
     def _refresh(self) -> None:
@@ -328,14 +328,14 @@ class ObservedFlow:
     def _resume_transactions(self, stored: Mapping[TopicPartition, StoredOffset]) -> None:
         """Offsets that a transaction stored say what the logs were like; the offset map does for those that a
         version before wrote."""
-        landmarks = read_landmarks(self.config.source, self._target)
+        acked_offsets = read_acked_offsets(self.config.source, self._target)
         marks: dict[TopicPartition, LeaderEpochMark] = {}
         for partition, (position, logs) in stored.items():
             if logs.downstream >= 0:
-                landmarks[partition] = Landmark(position, logs.downstream)
+                acked_offsets[partition] = AckedOffsets(position, logs.downstream)
             if logs.mark is not None:
                 marks[partition] = logs.mark
-        self.gaps.resume_transactions(landmarks, marks)
+        self.gaps.resume_transactions(acked_offsets, marks)
 
     def _read_resumptions(
         self,

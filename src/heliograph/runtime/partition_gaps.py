@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from heliograph.mm2.state_records import Failure, GapRecord
 from heliograph.model import (
+    AckedOffsets,
     Gap,
     GapKind,
     GapPolicies,
-    Landmark,
     LeaderEpochMark,
     Lineage,
     PartitionState,
@@ -35,9 +35,9 @@ class PartitionGaps:
     origin: TopicIdPair = field(default_factory=TopicIdPair)
     confirmed: TopicIdPair = field(default_factory=TopicIdPair)
     mark: LeaderEpochMark | None = None
-    landmark: Landmark | None = None
-    turn: int = 0
-    since: int = 0  # the first turn whose positions hold
+    acked_offsets: AckedOffsets | None = None
+    generation: int = 0
+    since: int = 0  # the first generation whose positions hold
     receipt: Receipt | None = None
     source_end: int = -1
     record: GapRecord | None = None
@@ -47,7 +47,7 @@ class PartitionGaps:
     _recent: deque[Gap] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     def lineage(self) -> Lineage:
-        return Lineage(self.origin, self.mark, self.turn, self.landmark)
+        return Lineage(self.origin, self.mark, self.generation, self.acked_offsets)
 
     def known(self, position: int) -> Known:
         """With the position of its task, if it has one, and the given one, if not."""
@@ -62,15 +62,15 @@ class PartitionGaps:
         return self.record is not None and self.record.last.kind is GapKind.SOURCE_DELETED
 
     def hear(self, receipt: Receipt) -> None:
-        if receipt.turn < self.since:
+        if receipt.generation < self.since:
             return
         self.receipt, self.mark = receipt, receipt.mark
         if any(gap.kind is GapKind.TARGET_LOST for gap in receipt.gaps):
-            self.landmark = None
+            self.acked_offsets = None
         landed = [each for each in receipt.ranges if each.downstream >= 0]
-        # Of an older turn: in the log of a remote topic that is not there any more.
-        if landed and receipt.turn == self.turn:
-            self.landmark = landed[-1].landmark
+        # Of an older generation: in the log of a remote topic that is not there any more.
+        if landed and receipt.generation == self.generation:
+            self.acked_offsets = landed[-1].acked_offsets
         self.source_end = max(receipt.source_end, self.source_end)
         if receipt.stored:
             self.confirmed = self.origin
@@ -126,28 +126,28 @@ class PartitionGaps:
             return False
         self.failed, self.record = None, replace(self.record, failure=None)
         self.origin = self.confirmed = origin
-        self.begin_turn()
+        self.begin_generation()
         return True
 
     def begin_remote(self) -> None:
         """The remote topic is another one: to be leased anew, where it stands."""
-        self.turn += 1
-        self.landmark = None
+        self.generation += 1
+        self.acked_offsets = None
 
-    def begin_turn(self, mark: LeaderEpochMark | None = None) -> None:
+    def begin_generation(self, mark: LeaderEpochMark | None = None) -> None:
         """It gets another position: what was known of the log before it says nothing, but for the `mark`."""
-        self.turn += 1
-        self.since = self.turn
+        self.generation += 1
+        self.since = self.generation
         self.mark = mark
-        self.receipt = self.landmark = None
+        self.receipt = self.acked_offsets = None
         self.source_end = -1
         self.moving = True
 
     def forget_task(self) -> None:
         """Its task is gone: what it said is not where the next one starts, what it still says is void."""
         self.receipt = None
-        self.turn += 1
-        self.since = self.turn
+        self.generation += 1
+        self.since = self.generation
 
     def _blank(self, position: int) -> Receipt:
         return Receipt(

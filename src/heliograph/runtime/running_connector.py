@@ -17,7 +17,7 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats
 from heliograph.model import ClientKind, Copied, Receipt
 from heliograph.runtime.checkpoint_connector import CheckpointConnector
 from heliograph.runtime.connector_spec import ConnectorSpec, Part
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.fencing import Fencing, LeaderSeat
 from heliograph.runtime.heartbeat_connector import PairHeartbeats
 from heliograph.runtime.observed_flow import ObservedFlow
@@ -36,7 +36,7 @@ class RuntimeContext:
     """What the jobs of one service share. `internal_topics_seen(job)`: whether the job that copies between
     the same clusters, if there is one, has seen to their internal topics."""
 
-    guard: LoopGuard
+    guard: CycleGuard
     progress: Progress
     problems: Problems
     seat: LeaderSeat
@@ -64,12 +64,12 @@ class RunningConnector:
         self._lock = threading.Lock()
         self._closing = False
         self._keeper: Schedule | None = None
-        self._upkeep: SourceConnector | None = None
+        self._source_connector: SourceConnector | None = None
         self._heartbeats: PairHeartbeats | None = None
         self._take_up(job)
 
     def start(self) -> None:
-        for part in (self._heartbeats, self._keeper, self._upkeep, self.groups):
+        for part in (self._heartbeats, self._keeper, self._source_connector, self.groups):
             if part is not None:
                 part.start()
 
@@ -77,19 +77,19 @@ class RunningConnector:
         """A bounded run's share of it, once its flow is observed."""
         if self._heartbeats is not None:
             self._heartbeats.emit_once()
-        if self._upkeep is not None:
-            self._upkeep.before_copying()
+        if self._source_connector is not None:
+            self._source_connector.before_copying()
 
     def after_copying(self) -> None:
         if self.groups is not None:
             self.groups.run_once()
 
     @property
-    def hopeless(self) -> str | None:
+    def fatal_error(self) -> str | None:
         """Why waiting will not help."""
         for part in (self.flow, self.groups):
-            if part is not None and part.hopeless is not None:
-                return str(part.hopeless)
+            if part is not None and part.fatal_error is not None:
+                return str(part.fatal_error)
         return None
 
     @property
@@ -98,16 +98,16 @@ class RunningConnector:
 
     @property
     def internal_topics_seen(self) -> bool:
-        return self._upkeep is None or self._upkeep.internal_topics_seen
+        return self._source_connector is None or self._source_connector.internal_topics_seen
 
     def learn(self, receipts: Sequence[Receipt]) -> list[Copied]:
         """What its tasks have told; where they say that records have landed is returned. From any thread."""
-        if self._upkeep is None or self.flow is None:
+        if self._source_connector is None or self.flow is None:
             return []
         name = self.flow.config.name
         own = [receipt for receipt in receipts if receipt.flow == name]
-        copied = self.flow.copied(own)  # before what they tell of gaps begins another turn
-        self._upkeep.learn(own)
+        copied = self.flow.copied(own)  # before what they tell of gaps begins another generation
+        self._source_connector.learn(own)
         return copied
 
     def leave(self) -> None:
@@ -127,8 +127,8 @@ class RunningConnector:
         left = time_left(timeout)
         if self._keeper is not None:
             self._keeper.join(left())
-        if self._upkeep is not None:
-            self._upkeep.close(left(), goodbye=goodbye)
+        if self._source_connector is not None:
+            self._source_connector.close(left(), goodbye=goodbye)
         for part in (self.groups, self._heartbeats):
             if part is not None:
                 part.close(left())
@@ -144,12 +144,12 @@ class RunningConnector:
         if isinstance(settings, Heartbeats):
             self._heartbeats = self._pair_heartbeats(settings)
         elif job.part is Part.CHECKPOINTS:
-            self.groups = self._group_upkeep(settings)
+            self.groups = self._checkpoint_connector(settings)
         else:
             around = self._around
             self.flow = self._observed(settings)
             self._keeper = self._keeper_of(self.flow)
-            self._upkeep = SourceConnector(
+            self._source_connector = SourceConnector(
                 self.flow,
                 self._client,
                 around.progress,
@@ -178,7 +178,7 @@ class RunningConnector:
         keeper.every(_KEEP_SECONDS, f"flow {flow.config.name}", flow.keep)
         return keeper
 
-    def _group_upkeep(self, flow: FlowConfig) -> CheckpointConnector:
+    def _checkpoint_connector(self, flow: FlowConfig) -> CheckpointConnector:
         return CheckpointConnector(
             flow,
             self._client(flow, flow.source, ClientRole.CHECKPOINT_SOURCE_ADMIN),

@@ -61,7 +61,7 @@ class SourceConnector:
         self._problems = problems
         self._config = flow.config
         self._topic_filter = flow.config.topic_filter()
-        self._missing = _left_to_upkeep(flow.config)
+        self._missing = _created_beside_the_copy(flow.config)
         self._clients = {
             (thread, alias): clients(flow.config, alias, role)
             for thread, roles in _ROLES.items()
@@ -70,7 +70,7 @@ class SourceConnector:
         self._state = StateSync(flow.config, *self._both("state"), since_ms)
         self._stop = stop
         self.internal_topics_seen = False
-        self._topics = Schedule(f"{flow.config.name} upkeep", problems, stop)
+        self._topics = Schedule(f"{flow.config.name} topics and ACLs", problems, stop)
         self._telling = Schedule(f"{flow.config.name} state", problems, stop)
         self._plan_topics()
         self._telling.every(_STATE_SECONDS, f"flow {flow.config.name}: state", self._tell_state)
@@ -218,7 +218,7 @@ class SourceConnector:
         return self._clients[thread, source], self._clients[thread, target]
 
 
-def _left_to_upkeep(flow: FlowConfig) -> list[PlacedTopic]:
+def _created_beside_the_copy(flow: FlowConfig) -> list[PlacedTopic]:
     """Not the offsets topic, without which the flow cannot run, and which it sees to itself; nor the
     checkpoints topic, which comes with the first checkpoint; nor that of the state."""
     others = {flow.offsets_topic, state_of(flow).topic}

@@ -10,7 +10,7 @@ from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ClientError
 from heliograph.model import Receipt
 from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup, flows_of
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.fencing import LeaderSeat
 from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.observed_flow import ObservedFlow
@@ -32,13 +32,13 @@ class Worker:
         slots: int,
     ) -> None:
         since_ms = int(time.time() * 1000)
-        self._guard = LoopGuard((), since_ms)
+        self._guard = CycleGuard((), since_ms)
         self._progress = progress
         self._problems = problems
         self._since_ms = since_ms
         self._slots = slots
         self.leaderships = [self._leadership(each, stop) for each in groups]
-        self._reckon()
+        self._update_guard()
 
     def start(self, *, bounded: bool = False) -> None:
         """Join the groups. Unless the run is bounded, everything else follows by itself."""
@@ -50,48 +50,48 @@ class Worker:
     ) -> None:
         """What one of the groups stands for from now on; with a `term`, if that still lasts."""
         leadership.assign(jobs, term)
-        self._reckon()
+        self._update_guard()
 
-    def tenure_of(self, job: ConnectorSpec) -> RunningConnector | None:
+    def connector_of(self, job: ConnectorSpec) -> RunningConnector | None:
         """Of this very job; not of one by its name that it replaces."""
-        for tenure in self.tenures:
-            if tenure.job == job and not tenure.leaving:
-                return tenure
+        for connector in self.connectors:
+            if connector.job == job and not connector.leaving:
+                return connector
         return None
 
     def busy(self, name: str) -> bool:
         """Whether anything is still at work for a job of this name."""
-        return any(t.job.name == name and not t.closed.is_set() for t in self.tenures)
+        return any(t.job.name == name and not t.closed.is_set() for t in self.connectors)
 
     @property
     def flows(self) -> list[ObservedFlow]:
         """Those that this service, and no other, is to copy at this moment."""
         return [
-            tenure.flow
+            connector.flow
             for leadership in self.leaderships
             if leadership.leads
-            for tenure in leadership.tenures
-            if tenure.flow is not None and not tenure.leaving
+            for connector in leadership.connectors
+            if connector.flow is not None and not connector.leaving
         ]
 
     @property
     def leaving(self) -> list[ObservedFlow]:
         """Those whose tasks are to end in order."""
         return [
-            tenure.flow
+            connector.flow
             for leadership in self.leaderships
             if leadership.leads
-            for tenure in leadership.tenures
-            if tenure.flow is not None and tenure.leaving
+            for connector in leadership.connectors
+            if connector.flow is not None and connector.leaving
         ]
 
     def setups(self, flows: Sequence[ObservedFlow]) -> list[FlowSetup]:
-        return [tenure.job.setup() for tenure in self.tenures if tenure.flow in flows]
+        return [connector.job.setup() for connector in self.connectors if connector.flow in flows]
 
     @property
     def last_flows(self) -> list[ObservedFlow]:
         """Of all terms, whoever leads at this moment; at the end of a run, those that it ran last."""
-        return [tenure.flow for tenure in self.tenures if tenure.flow is not None]
+        return [connector.flow for connector in self.connectors if connector.flow is not None]
 
     @property
     def copies(self) -> bool:
@@ -106,18 +106,24 @@ class Worker:
 
     def release(self, leased: Sequence[ObservedFlow]) -> None:
         """No task has anything to do any more with flows that are not `leased`."""
-        for tenure in self.tenures:
-            if tenure.leaving and not tenure.released.is_set() and tenure.flow not in leased:
-                self._progress.forget(tenure.job.flow().name)
-                tenure.released.set()
+        for connector in self.connectors:
+            if (
+                connector.leaving
+                and not connector.released.is_set()
+                and connector.flow not in leased
+            ):
+                self._progress.forget(connector.job.flow().name)
+                connector.released.set()
 
-    def hopeless(self) -> ClientError | None:
+    def fatal_error(self) -> ClientError | None:
         """Why waiting will not help, if that is so for every flow; what people mend while a service runs
         comes first."""
         found: list[ClientError | None] = []
         for leadership in self._of_flows():
-            flows = [tenure.flow for tenure in leadership.tenures if tenure.flow is not None]
-            found += [flow.hopeless for flow in flows] or [leadership.hopeless]
+            flows = [
+                connector.flow for connector in leadership.connectors if connector.flow is not None
+            ]
+            found += [flow.fatal_error for flow in flows] or [leadership.fatal_error]
         causes = sorted(
             (e for e in found if e is not None), key=lambda e: e.tried_again, reverse=True
         )
@@ -136,19 +142,19 @@ class Worker:
 
     def before_copying(self) -> None:
         """A bounded run's share of it, once its flows are observed."""
-        for tenure in self.tenures:
-            tenure.before_copying()
+        for connector in self.connectors:
+            connector.before_copying()
 
     def after_copying(self) -> None:
-        for tenure in self.tenures:
-            tenure.after_copying()
+        for connector in self.connectors:
+            connector.after_copying()
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """What tasks have copied; from any thread."""
-        told, tenures = list(receipts), self.tenures
-        for copying in tenures:
+        told, connectors = list(receipts), self.connectors
+        for copying in connectors:
             copied = copying.learn(told)
-            for other in tenures if copied else ():
+            for other in connectors if copied else ():
                 if other.groups is not None and other.job.pair == copying.job.pair:
                     other.groups.learn(copied)
 
@@ -159,8 +165,8 @@ class Worker:
             leadership.close(left())
 
     @property
-    def tenures(self) -> list[RunningConnector]:
-        return [tenure for leadership in self.leaderships for tenure in leadership.tenures]
+    def connectors(self) -> list[RunningConnector]:
+        return [connector for leadership in self.leaderships for connector in leadership.connectors]
 
     def _leadership(self, work: WorkGroup, stop: threading.Event) -> Leadership:
         around = RuntimeContext(
@@ -176,8 +182,8 @@ class Worker:
 
     def _internal_topics_seen(self, job: ConnectorSpec) -> bool:
         return all(
-            t.internal_topics_seen for t in self.tenures if t.job.is_between_clusters_of(job)
+            t.internal_topics_seen for t in self.connectors if t.job.is_between_clusters_of(job)
         )
 
-    def _reckon(self) -> None:
-        self._guard.reckon_with(flows_of([job for each in self.leaderships for job in each.jobs]))
+    def _update_guard(self) -> None:
+        self._guard.set_flows(flows_of([job for each in self.leaderships for job in each.jobs]))

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.model import (
-    Landmark,
+    AckedOffsets,
     LeaderEpochMark,
     Lease,
     Lineage,
@@ -91,10 +91,13 @@ def write_ended(bundle: TaskAssignment) -> Any:
 
 
 def _lineage(
-    origin: Sequence[Any], mark: Sequence[Any] | None, turn: int, landmark: Sequence[int] | None
+    origin: Sequence[Any],
+    mark: Sequence[Any] | None,
+    generation: int,
+    acked_offsets: Sequence[int] | None,
 ) -> Lineage:
-    known = Landmark(*landmark) if landmark is not None else None
-    return Lineage(TopicIdPair(*origin), LeaderEpochMark.of(mark), turn, known)
+    known = AckedOffsets(*acked_offsets) if acked_offsets is not None else None
+    return Lineage(TopicIdPair(*origin), LeaderEpochMark.of(mark), generation, known)
 
 
 class LeaseStream:

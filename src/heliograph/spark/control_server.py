@@ -38,7 +38,7 @@ _MAX_LINE = 16 << 20
 _MAX_HELLO = 4096
 #: Connections that have not proved to be a task's, at a time; each has a thread. With one more, the one that
 #: has waited longest is hung up on: a task proves itself at once.
-_MAX_STRANGERS = 64
+_MAX_UNPROVEN = 64
 _WAIT_SECONDS = 0.05
 #: How much later than its leases lapse a task has stopped: it looks with every step.
 _NOTICE_SECONDS = 1.0
@@ -80,7 +80,7 @@ class ChannelServer:
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
         self._lock = threading.Lock()  # of everything below, and of what is said to tasks
         self._grants = Grants()
-        self._strangers: dict[socket.socket, None] = {}  # oldest first
+        self._unproven: dict[socket.socket, None] = {}  # oldest first
         self._repeats = LogThrottle()
         self._tasks: dict[socket.socket, _Task] = {}
         #: The last epoch that was ended, of all flows ("") and of single ones.
@@ -158,14 +158,14 @@ class ChannelServer:
 
     def _note_stranger(self, line: socket.socket) -> None:
         with self._lock:
-            self._strangers[line] = None
-            oldest = next(iter(self._strangers))
-            crowded = len(self._strangers) > _MAX_STRANGERS
+            self._unproven[line] = None
+            oldest = next(iter(self._unproven))
+            crowded = len(self._unproven) > _MAX_UNPROVEN
             if crowded:
-                del self._strangers[oldest]
+                del self._unproven[oldest]
                 _shut_down(oldest)  # its thread closes it
         if crowded:
-            self._refused(f"the oldest of more than {_MAX_STRANGERS} connections without a hello")
+            self._refused(f"the oldest of more than {_MAX_UNPROVEN} connections without a hello")
 
     def _serve(self, line: socket.socket) -> None:
         with line:
@@ -211,13 +211,13 @@ class ChannelServer:
             return None, None
         finally:
             with self._lock:
-                self._strangers.pop(line, None)
+                self._unproven.pop(line, None)
         granted = self._grant(line, hello, SignedLines(self._key, DRIVER, challenge, nonce))
         return (hello, SignedLines(self._key, TASK, challenge, nonce)) if granted else (None, None)
 
     def _refused(self, what: str) -> None:
         """Said once in a while, however many there are."""
-        if not self._closed.is_set() and self._repeats.is_news("stranger", ""):
+        if not self._closed.is_set() and self._repeats.is_news("refused", ""):
             log.warning("channel: refused %s (said once in a while)", what[:200])
 
     def _grant(self, line: socket.socket, hello: Hello, signs: SignedLines) -> bool:

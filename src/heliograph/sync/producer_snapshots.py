@@ -13,7 +13,7 @@ from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import ProducerSnapshotRecord, snapshot_key, state_topic
-from heliograph.model import Landmark, TopicPartition
+from heliograph.model import AckedOffsets, TopicPartition
 from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
@@ -35,12 +35,14 @@ def read_snapshots(
     return snapshots
 
 
-def read_landmarks(source_alias: str, target: ClusterClient) -> dict[TopicPartition, Landmark]:
+def read_acked_offsets(
+    source_alias: str, target: ClusterClient
+) -> dict[TopicPartition, AckedOffsets]:
     """How long remote partitions' logs were at least, by source partition: as far as the offset map knows."""
     records = LogTail(target, state_topic(source_alias)).read_new()
     loaded = load_offset_maps((record.key, record.value) for record in records)
     return {
-        partition: last.landmark
+        partition: last.acked_offsets
         for partition, ranges in loaded.offset_maps.items()
         if (last := ranges.last) is not None and last.downstream >= 0
     }

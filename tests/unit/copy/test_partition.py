@@ -12,8 +12,8 @@ from heliograph.errors import CorruptRecords
 from heliograph.mm2.offset_map import OffsetMap
 from heliograph.mm2.quarantine import Oversize
 from heliograph.model import (
+    AckedOffsets,
     IsolationLevel,
-    Landmark,
     LastBatch,
     LeaderEpochMark,
     Lease,
@@ -126,7 +126,7 @@ def test_the_target_tells_what_landed_what_is_lost_or_nothing(
 
 
 def test_a_log_shorter_than_it_once_was_has_lost_records() -> None:
-    lineage = Lineage(landmark=Landmark(100, 70))
+    lineage = Lineage(acked_offsets=AckedOffsets(100, 70))
     copy = Partition(lease(lineage=lineage))
 
     assert copy.look_at_target(60, None, None) == TargetLost(60)

@@ -30,7 +30,7 @@ class Flow:
     def view(self) -> FlowView:
         return FlowView(flow=self.config, positions=dict.fromkeys(self.copied, 0), loads=self.loads)
 
-    def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
+    def set_loads(self, loads: Mapping[TopicPartition, float]) -> None:
         self.loads = loads
 
     def bytes_by_partition(self, flow: str) -> dict[TopicPartition, int]:

@@ -11,10 +11,10 @@ import pytest
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import PartitionStatus
 from heliograph.model import (
+    AckedOffsets,
     Gap,
     GapKind,
     IsolationLevel,
-    Landmark,
     LeaderEpochMark,
     OffsetRange,
     PartitionState,
@@ -103,7 +103,7 @@ def look(
 def receipt(
     position: int = 50,
     *,
-    turn: int = 0,
+    generation: int = 0,
     stored: bool = True,
     recheck: bool = False,
     state: PartitionState = PartitionState.RUNNING,
@@ -120,7 +120,7 @@ def receipt(
         stored=stored,
         state=state,
         mark=LeaderEpochMark(position, 3),
-        turn=turn,
+        generation=generation,
         recheck=recheck,
         gaps=gaps,
     )
@@ -147,17 +147,17 @@ def test_a_source_created_again_gives_another_position_in_another_turn(gaps: Flo
         (GapKind.SOURCE_RECREATED, 50, 60, 0),
     )
     assert gaps.lineages()[TP] == (TopicIdPair("s2", "t1"), None, 1, None)
-    assert gaps.turns(TP) == range(1, 2)
+    assert gaps.generations(TP) == range(1, 2)
 
 
 def test_ids_are_told_to_a_successor_once_the_new_offset_is_stored(gaps: FlowGaps) -> None:
     look(gaps, NEW_SOURCE, found=FRESH)
 
-    gaps.hear([receipt(turn=0)])  # a task of the old topic, whose word is void
+    gaps.hear([receipt(generation=0)])  # a task of the old topic, whose word is void
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, turn=1, stored=False)])
+    gaps.hear([receipt(5, generation=1, stored=False)])
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, turn=1)])
+    gaps.hear([receipt(5, generation=1)])
     assert gaps.origins()[TP] == TopicIdPair("s2", "t1")
 
 
@@ -193,7 +193,7 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
     (record,) = gaps.records()
     assert (record.gaps, record.last.first, record.last.end) == (1, 0, 50)
     assert gaps.identities() != before, "its lease is another"
-    assert gaps.turns(TP) == range(2), "what its tasks say of positions holds"
+    assert gaps.generations(TP) == range(2), "what its tasks say of positions holds"
     assert gaps.origins()[TP] == TopicIdPair("s1", "t2")
 
 
@@ -202,14 +202,14 @@ def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowG
     look(gaps, SAME)
     told = replace(receipt(65), ranges=(OffsetRange(50, 40, 15),))
     gaps.hear([told])
-    assert gaps.lineages()[TP].landmark == Landmark(65, 55)
+    assert gaps.lineages()[TP].acked_offsets == AckedOffsets(65, 55)
 
     look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
     gaps.hear([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
-    assert gaps.lineages()[TP].landmark is None
+    assert gaps.lineages()[TP].acked_offsets is None
 
-    gaps.hear([replace(told, turn=1, ranges=(OffsetRange(65, 2, 3),))])
-    assert gaps.lineages()[TP].landmark == Landmark(68, 5)
+    gaps.hear([replace(told, generation=1, ranges=(OffsetRange(65, 2, 3),))])
+    assert gaps.lineages()[TP].acked_offsets == AckedOffsets(68, 5)
 
 
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:

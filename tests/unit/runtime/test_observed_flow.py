@@ -10,7 +10,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.mm2.state_records import ProducerSnapshotRecord
 from heliograph.model import ClusterConfig, ProducerIdentity, ProducerSnapshot, TopicPartition
 from heliograph.runtime import observed_flow as module
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.observed_flow import ObservedFlow
 from heliograph.sync.offsets import StoredOffset
 from support.configurations.mm2_files import BASE, Reader
@@ -26,7 +26,7 @@ def snapshot(*stored: int) -> dict[TopicPartition, ProducerSnapshotRecord]:
 @pytest.fixture
 def flow(tmp_path: Path) -> ObservedFlow:
     client = ClusterClient(ClusterConfig(alias="us", bootstrap_servers=()), client_id="test")
-    return ObservedFlow(Reader(tmp_path)(BASE).flows[0], client, client, LoopGuard((), 0))
+    return ObservedFlow(Reader(tmp_path)(BASE).flows[0], client, client, CycleGuard((), 0))
 
 
 @pytest.mark.parametrize(

@@ -407,7 +407,7 @@ def test_a_task_does_not_obey_a_driver_that_does_not_know_the_key(driver: Driver
         line.close()
 
 
-def test_silent_and_dripping_strangers_keep_no_task_out(
+def test_silent_and_dripping_unproven_keep_no_task_out(
     driver: Driver, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(channel_server, "HELLO_SECONDS", 1.0)

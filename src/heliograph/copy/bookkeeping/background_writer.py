@@ -57,7 +57,7 @@ class BackgroundWriter(threading.Thread):
         super().__init__(name=f"{client_id} {topic}", daemon=True)
         self.topic = topic
         self.problem: str | None = None
-        self.hopeless = False  # the problem is none that waiting mends, or lasts
+        self.fatal = False  # the problem is none that waiting mends, or lasts
         self.failures = 0  # attempts that failed, in all
         self._what = what
         self._history = history
@@ -90,7 +90,7 @@ class BackgroundWriter(threading.Thread):
     @property
     def settled(self) -> bool:
         """Whether everything offered so far is written, or there is no hope that it will be."""
-        return self.idle or self.hopeless
+        return self.idle or self.fatal
 
     @property
     def idle(self) -> bool:
@@ -149,7 +149,7 @@ class BackgroundWriter(threading.Thread):
             log.warning("%s: written again, after %d failed attempts", self._what, self.failures)
         with self._condition:
             self.problem = None
-            self.hopeless = False
+            self.fatal = False
             self._writing = False
             self._condition.notify_all()
         self._backoff.reset()
@@ -175,7 +175,7 @@ class BackgroundWriter(threading.Thread):
             self._troubled = now
             log.warning("%s: %s; the copy goes on, trying again", self._what, error)
         with self._condition:
-            self.hopeless = not _passes(error) or now - self._troubled > _HOPE_SECONDS
+            self.fatal = not _passes(error) or now - self._troubled > _HOPE_SECONDS
             for key, values in self._waiting.items():
                 records[key] = (*records.pop(key, ()), *values)[-self._history :]
             self._waiting = records

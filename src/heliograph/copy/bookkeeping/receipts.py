@@ -86,7 +86,7 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
         fallbacks=copy.fallbacks,
         snapshot=copy.snapshot if ended else None,
         mark=copy.source_mark,
-        turn=copy.lease.lineage.turn,
+        generation=copy.lease.lineage.generation,
         recheck=copy.recheck,
         quarantined=copy.quarantined,
         throttled=throttled,
