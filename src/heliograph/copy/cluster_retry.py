@@ -47,5 +47,5 @@ class ClusterRetry:
         self._pauses[cluster] = (time.monotonic() + delay, backoff)
         for copy in self._copies:
             if copy.state is PartitionState.RUNNING:
-                copy.trouble(cause)
+                copy.retrying(cause)
         return delay

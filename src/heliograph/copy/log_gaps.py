@@ -133,7 +133,7 @@ class GapWatch:
             if copy.source in found:
                 self._judge(copy, Found.of(found[copy.source]))
             else:
-                copy.trouble(missing[copy.source])
+                copy.retrying(missing[copy.source])
         if missing:
             self._next_look = time.monotonic() + self._backoff.next()
         else:

@@ -132,7 +132,7 @@ class ProducerRecovery:
             copy.delay_recovery(problem, time.monotonic())
             return False
         end, last = seen.ends[copy.target], seen.last.get(copy.target)
-        landed = copy.look_at_target(end, last, seen.unreadable.get(copy.target))
+        landed = copy.compare_target(end, last, seen.unreadable.get(copy.target))
         if isinstance(landed, TargetLost):
             self._on_loss(copy, landed.end)
             copy.settle_loss(end)

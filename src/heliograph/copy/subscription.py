@@ -87,7 +87,7 @@ class SubscriptionState:
 
     def mark_retrying(self, copy: Partition, error: str) -> None:
         self._warn(copy, error)
-        copy.trouble(error)
+        copy.retrying(error)
 
     def _warn(self, copy: Partition, error: str) -> None:
         """At most once a second: a broker that goes takes a thousand partitions with it."""

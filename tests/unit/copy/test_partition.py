@@ -46,7 +46,7 @@ def lease(snapshot: ProducerSnapshot | None = None, **others: object) -> Lease:
 def resuming(records: int = 0) -> Partition:
     """Behind a snapshot, after which so many records are on the target already."""
     copy = Partition(lease(SNAPSHOT))
-    copy.look_at_target(90 + records, None, None)
+    copy.compare_target(90 + records, None, None)
     copy.resume_behind(Landed(records, 0), None)
     return copy
 
@@ -54,7 +54,7 @@ def resuming(records: int = 0) -> Partition:
 def copying() -> Partition:
     """A copy that was recovered without a predecessor."""
     copy = Partition(lease())
-    copy.look_at_target(0, None, None)
+    copy.compare_target(0, None, None)
     copy.introduce(ME)
     copy.recovered()
     return copy
@@ -80,7 +80,7 @@ def test_nothing_is_fetched_before_the_target_was_looked_at() -> None:
     copy = Partition(lease())
     assert (copy.phase, copy.command) == (Phase.RECOVERING, Command.RECOVER)
 
-    copy.look_at_target(0, None, None)
+    copy.compare_target(0, None, None)
     copy.introduce(ME)
     assert copy.command is Command.RECOVER
     copy.recovered()
@@ -122,16 +122,16 @@ def test_the_target_tells_what_landed_what_is_lost_or_nothing(
     copy = Partition(lease(SNAPSHOT))
     last = LastBatch(ME, next_sequence=95, next_offset=95)
 
-    assert copy.look_at_target(end, last, unreadable) == expected
+    assert copy.compare_target(end, last, unreadable) == expected
 
 
 def test_a_log_shorter_than_it_once_was_has_lost_records() -> None:
     lineage = Lineage(acked_offsets=AckedOffsets(100, 70))
     copy = Partition(lease(lineage=lineage))
 
-    assert copy.look_at_target(60, None, None) == TargetLost(60)
+    assert copy.compare_target(60, None, None) == TargetLost(60)
     copy.settle_loss(60)
-    assert copy.look_at_target(60, None, None) == Landed(0, 0)
+    assert copy.compare_target(60, None, None) == Landed(0, 0)
 
 
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:

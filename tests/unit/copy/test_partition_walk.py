@@ -67,7 +67,7 @@ class Walk(RuleBasedStateMachine):
             end = copy.remote.floor
         base = copy.numbers.base
         self.target_end = end + (landed if base is not None else 0)
-        self.event("look_at_target", self.target_end, None, None)
+        self.event("compare_target", self.target_end, None, None)
         if base is not None:
             self.event("resume_behind", Landed(landed, 0), None)
         if not copy.transactional and copy.numbers.identity is None:

@@ -23,7 +23,7 @@ class Life:
         lease = Lease(flow="a->b", topic="t", partition=0, target_topic="a.t", start=0)
         self.copy = copy = Partition(lease)
         self.batch = ProducerBatch(memoryview(b""), 5, 0, 5, sequence=0)
-        copy.look_at_target(10, None, None)
+        copy.compare_target(10, None, None)
         copy.introduce(ME)
         copy.recovered()
         copy.fetched(Prepared([self.batch], 5))
