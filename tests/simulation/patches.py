@@ -25,6 +25,7 @@ from heliograph.copy import (
     producers,
     quarantine,
     subscription,
+    target_events,
     target_loss,
 )
 from heliograph.copy.bookkeeping import offset_store, offset_syncs
@@ -33,7 +34,8 @@ from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World
 
 _CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs,
-            producer, producer_recovery, producers, quarantine, service_gaps, subscription)  # fmt: skip
+            producer, producer_recovery, producers, quarantine, service_gaps, subscription,
+            target_events)  # fmt: skip
 _WAITING = (fetcher, loop, producers)
 _LONGEST_WAIT = 0.1
 
