@@ -25,7 +25,10 @@ _LOOK_SECONDS = 0.5
 _PATIENCE_SECONDS = 360.0
 
 _DRIVER = re.compile(r"stored offsets and snapshots took (\d+) ms")
-_TASK = re.compile(r"(\d+) partitions looked at in (\d+) ms: (\d+) records are on the target")
+#: Versions before 2026-11-18, which `--before` may run, wrote "partitions looked at in".
+_TASK = re.compile(
+    r"(\d+) partitions(?: looked at)? in (\d+) ms: (\d+) records are (?:already )?on"
+)
 
 
 @dataclass(frozen=True, slots=True)

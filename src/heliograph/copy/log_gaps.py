@@ -1,10 +1,10 @@
-"""Checks that the logs of a copy loop's partitions are still the ones that it has read so far.
+"""Checks that the source logs of a copy loop's partitions are still the ones that it has read so far.
 
-    OFFSET_OUT_OF_RANGE ──┐
-    a new leader ─────────┴──► CHECKING: nothing is fetched ──► judged ──► goes on, elsewhere, or is halted
-    a topic's id is another, or the topic is gone ──► the driver has to look
+    OFFSET_OUT_OF_RANGE ──┐                                                ┌─► continue, or resume elsewhere
+    new leader ───────────┴──► CHECKING: nothing is fetched ──► judged ──► ┴─► halted
+    topic id changed, or topic missing ──► the driver checks
 
-What a task can find out for itself, offsets in a log, it decides by itself; topics are the driver's.
+A task decides about offsets in a log by itself; topics are checked by the driver.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ class GapWatch:
         self._fall_back = fall_back
         self._backoff = Backoff(first=0.1, most=5.0)
         self._next_look = 0.0
-        # Clients outlive a lease: what they knew before it may be older than the lease.
+        # Clients are reused between leases: metadata from before this lease may be older than the lease.
         self._seen: dict[ClusterClient, Metadata] = {c: c.metadata for c in (source, target)}
         self._gone: dict[ClusterClient, frozenset[str]] = {}
 
     def begin(self, copies: Iterable[Partition]) -> None:
-        """These are to be fetched now."""
+        """These partitions are about to be fetched."""
         known = self._source.metadata.leader_epochs
         self.on_leaders({c.source: known[c.source] for c in copies if c.source in known})
 
     def on_leaders(self, epochs: Mapping[TopicPartition, int]) -> None:
-        """As consumers do it: a position is confirmed with a leader newer than the last record read."""
+        """As in Kafka's consumer (KIP-320): a position is validated with each new leader epoch."""
         for partition, epoch in epochs.items():
             copy = self._copies[partition]
             if copy.source_mark is not None and copy.source_mark.epoch < epoch:
@@ -79,7 +79,7 @@ class GapWatch:
 
     @property
     def due(self) -> bool:
-        """Whether something is to be judged now."""
+        """Whether a partition can be checked now."""
         waiting = self._subscription.awaiting_check
         if not waiting or time.monotonic() < self._next_look:
             return False
@@ -88,7 +88,7 @@ class GapWatch:
     # ── topics ───────────────────────────────────────────────────────────────────────────────
 
     def compare_topics(self) -> None:
-        """Against the newest metadata of either side; asks nobody."""
+        """Compare topic ids with the newest metadata of both clusters; sends no request."""
         news = [c for c, seen in self._seen.items() if c.metadata is not seen]
         for cluster in news:
             metadata = self._seen[cluster] = cluster.metadata
@@ -106,7 +106,7 @@ class GapWatch:
             (self._target, copy.target.topic, origin.target),
         ):
             if cluster not in self._gone:
-                continue  # nothing was heard of it under this lease
+                continue  # no new metadata under this lease
             gone = gone or topic in self._gone[cluster]
             if differs(known, cluster.metadata.topic_id(topic)):
                 self._hand_over(copy, f"{cluster.config.alias}: {topic} was created again")
@@ -114,14 +114,14 @@ class GapWatch:
         copy.miss_topic(gone)
 
     def _hand_over(self, copy: Partition, error: str) -> None:
-        """Not to be touched again under this lease."""
+        """Halt the partition under this lease; the driver decides."""
         copy.replaced(error)
         self._subscription.obey(copy)
 
     # ── logs ─────────────────────────────────────────────────────────────────────────────────
 
     def judge(self) -> None:
-        """Raises ClientError if the source is out of reach."""
+        """Check the partitions that wait for it. Raises ClientError if the source cannot be reached."""
         ready = [copy for copy in self._subscription.awaiting_check if copy.may_check()]
         found, missing = look_at_logs(
             self._source, {copy.source: copy.source_mark for copy in ready}
@@ -140,7 +140,7 @@ class GapWatch:
             self._backoff.reset()
 
     def lost(self, copy: Partition, verdict: Verdict) -> None:
-        """The target has lost records: go back to where the verdict says, or wait for a user's word."""
+        """The target has lost records: go back to the verdict's position, or wait for the user."""
         self._conclude(copy, verdict, verdict.position)
 
     def _judge(self, copy: Partition, found: Found) -> None:
@@ -154,13 +154,13 @@ class GapWatch:
                 gap = Gap(GapKind.TRUNCATED, departs, copy.position + skip, departs)
                 verdict = verdict._replace(gaps=(gap,))
         if verdict.gaps:
-            log.info("%s: judged by %s and %s", copy.source, known, found)
+            log.info("%s: gap found: expected %s, found %s", copy.source, known, found)
         copy.set_mark(mark_after(known, found, verdict))
         moved = verdict.position != copy.position
         self._conclude(copy, verdict, verdict.position if moved else None)
 
     def _conclude(self, copy: Partition, verdict: Verdict, position: int | None) -> None:
-        """Report its gaps, and go on, at `position` if there is one, unless they stop the partition."""
+        """Report the gaps; then halt the partition or continue, at `position` if it is given."""
         policy = self._flow.gap_policies
         failed = fails(verdict, policy)
         sentence = ""
@@ -183,8 +183,8 @@ class GapWatch:
 
 
 def _known(copy: Partition, found: Found) -> Known:
-    """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
-    if the source has deleted the first of them, the others are still to be found behind."""
+    """Records to skip, which the target already has, take at least one offset each: if the source has deleted
+    the first of them, the others follow."""
     skip = copy.numbers.skip
     if skip and found.start is not None and copy.position < found.start:
         if found.start < copy.position + skip:

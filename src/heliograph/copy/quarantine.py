@@ -1,9 +1,9 @@
-"""Records that the target does not take: their coordinates go to the quarantine topic, in order.
+"""Writes the coordinates of records that the target rejects to the quarantine topic, in order.
 
-    everything before it acknowledged ──► its coordinates acknowledged ──► the partition goes on behind it
+    all records before it acknowledged ──► its coordinates acknowledged ──► the partition continues after it
 
-So the position never passes a record that stands neither on the target nor in quarantine. A crash in
-between writes the same key once more.
+So the position never passes a record that is neither on the target nor in quarantine. After a crash in
+between, the same key is written once more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ log = logging.getLogger(__name__)
 
 
 class Quarantine:
-    """Of one copy loop. A partition is held from the moment its records are too large until they are away."""
+    """Part of one copy loop. A partition waits from the moment it meets oversize records until their
+    coordinates are acknowledged."""
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow = flow
@@ -34,7 +35,7 @@ class Quarantine:
         self._under_way: deque[Partition] = deque()
 
     def write(self, copy: Partition, producer: Producer) -> None:
-        """Write the coordinates of what is held."""
+        """Write the coordinates of the partition's `held` records."""
         assert copy.held is not None
         now_ms = int(time.time() * 1000)
         entries = [
@@ -55,7 +56,7 @@ class Quarantine:
         )
 
     def acknowledged(self) -> Partition:
-        """The coordinates that were sent first are there: their partition, which stands behind them now."""
+        """The coordinates sent first are acknowledged. Returns their partition, which is now after them."""
         copy = self._under_way.popleft()
         held = copy.pass_held()
         (topic,) = self.topics
@@ -71,7 +72,7 @@ class Quarantine:
         return copy
 
     def refused(self) -> list[Partition]:
-        """None of the coordinates under way will be there: their partitions have to start over."""
+        """The coordinates in flight were rejected: their partitions fetch the records again."""
         copies = list(self._under_way)
         self._under_way.clear()
         for copy in copies:
@@ -79,7 +80,7 @@ class Quarantine:
         return copies
 
     def clear(self) -> None:
-        """All partitions go back, and nothing is under way any more."""
+        """All partitions go back; nothing is in flight."""
         self._under_way.clear()
 
     def waiting(self) -> list[Partition]:
