@@ -91,11 +91,11 @@ class Schedule:
         except Exception as e:
             log.exception("%s: unexpected failure", job.area)
             found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
-        tell_duration(job.area, began, job.interval)
+        log_duration(job.area, began, job.interval)
         self._problems.update(job.area, found)
 
 
-def tell_duration(area: str, began: float, interval: float) -> None:
+def log_duration(area: str, began: float, interval: float) -> None:
     """As `Scheduler` tells it of every task: how long a cycle takes is how far an interval can go down."""
     milliseconds = int((time.monotonic() - began) * 1000)
     chatter = interval < _CHATTY_SECONDS or not milliseconds
