@@ -1,11 +1,11 @@
 """Records what a mirror of another version leaves in Kafka when it is killed in the middle of copying.
 
     git worktree add ../other d137458
-    PYTHONPATH=tests .venv/bin/python scripts/record_mirror.py ../other/src > tests/real/mirror/mirror_of_d137458.json
+    PYTHONPATH=tests .venv/bin/python scripts/record_mirror.py ../other/src FILE
 
-Starts two clusters, writes to the source while `heliograph run` of that version copies, kills it with SIGKILL,
-and prints JSON: for each internal topic the records (key, value and headers in hex), for the remote topic
-the record batches as they are in the log (hex), and the topic ids, which some of the records name.
+Starts two clusters, writes to the source while `heliograph run` of that version copies, kills it with
+SIGKILL, and writes a JSON file: for each internal topic the records (key, value and headers in hex), for the
+remote topic the record batches as they are in its log (hex), and the topic ids, which some records name.
 `tests/support/flows/recorded.py` replays it.
 """
 
@@ -25,6 +25,7 @@ from typing import Any
 import javaproperties
 
 from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.mm2.state_records import state_topic
 from support.clusters.grouping import client, commit
 from support.clusters.reading import ends, read_all, topics_of
 from support.clusters.writing import numbered, write
@@ -61,19 +62,38 @@ def run_and_kill(flow: Flow, sources: str, topic: str) -> None:
             env={**os.environ, "PYTHONPATH": sources},
             start_new_session=True,
         )
-    remote, written, killed = flow.remote(topic), 0, False
-    while written < 300 or not killed:
-        write(flow.source, topic, numbered(range(written, written + 3)))
-        written += 3
-        time.sleep(0.05)
-        there = remote in topics_of(flow.target) and ends(flow.target, remote).get(0, 0)
-        if not killed and written > 150 and there and there > 140:
-            os.killpg(mirror.pid, signal.SIGKILL)
-            mirror.wait()
-            killed, written = True, max(written, 270)
-        if mirror.poll() is not None and not killed:
-            raise SystemExit((flow.folder / "mirror.log").read_text())
+    try:
+        _await_bookkeeping(flow)
+        remote, written = flow.remote(topic), 60
+        while ends(flow.target, remote)[0] < 80:
+            write(flow.source, topic, numbered(range(written, written + 3)))
+            written += 3
+            time.sleep(0.05)
+    finally:
+        os.killpg(mirror.pid, signal.SIGKILL)
+        mirror.wait()
+    write(flow.source, topic, numbered(range(written, written + 40)))
     time.sleep(10)  # its tasks end when they lose their driver
+
+
+def _await_bookkeeping(flow: Flow) -> None:
+    """Until there is a record of each kind."""
+    deadline = time.monotonic() + 90
+    checkpoints = f"{ALIAS}.checkpoints.internal"
+    while time.monotonic() < deadline:
+        time.sleep(0.5)
+        if not {flow.offsets_topic, state_topic(ALIAS), checkpoints} <= topics_of(flow.target):
+            continue
+        state = [r.key for r in read_all(flow.target, state_topic(ALIAS))[0]]
+        kinds = {json.loads(key)[0] for key in state if key}
+        stored = any(read_all(flow.target, flow.offsets_topic)[0])
+        if (
+            {"trail", "partition", "stretches"} <= kinds
+            and stored
+            and read_all(flow.target, checkpoints)[0]
+        ):
+            return
+    raise SystemExit((flow.folder / "mirror.log").read_text())
 
 
 def internal_records(cluster: Cluster) -> dict[str, Any]:
@@ -103,6 +123,8 @@ def record(sources: str, folder: Path) -> dict[str, Any]:
         flow = Flow(ALIAS, source, target, None, folder)  # type: ignore[arg-type]
         topic = flow.create(partitions=2)
         remote = flow.remote(topic)
+        for first in range(0, 60, 6):
+            write(source, topic, numbered(range(first, first + 6)))
         write(source, topic, numbered(range(20), partition=1))
         commit(source, GROUP, {(topic, 1): 7})
         run_and_kill(flow, sources, topic)
@@ -130,5 +152,5 @@ def _log(folder: Path, partition: str) -> bytes:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory(prefix="heliograph-record-") as temporary:
-        json.dump(record(sys.argv[1], Path(temporary)), sys.stdout, indent=1)
-        sys.stdout.write("\n")
+        found = record(sys.argv[1], Path(temporary))
+        Path(sys.argv[2]).write_text(f"{json.dumps(found, indent=1)}\n")

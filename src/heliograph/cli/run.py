@@ -18,7 +18,8 @@ from heliograph.cli.progress_display import show
 from heliograph.cli.rest import answering
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.formats.load import LoadOptions, load
-from heliograph.runtime.driver import Mirror, Outcome
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.outcome import Outcome
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.slots import slots_for
 from heliograph.spark.session import ClusterSpark, LocalSpark

@@ -260,8 +260,8 @@ class ObservedFlow:
             log.warning("flow %s: %s", self.config.name, problem)
 
     def _resume(self) -> Mapping[TopicPartition, int]:
-        """Set positions from the last mirror's snapshots or, where another program has stored an offset since,
-        from the stored offset. Returns the stored offsets."""
+        """Set positions from the last mirror's snapshots or, where another program has stored an offset
+        since, from the stored offset. Returns the stored offsets."""
         if self.fencing is not None:
             self.fencing.claim()
         points = read_resume_points(self.config, self._offsets, self._target)
