@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import javaproperties
+import psutil
 
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.mm2.state_records import state_topic
@@ -49,10 +50,10 @@ def run_and_kill(flow: Flow, sources: str, topic: str) -> None:
         "groups_exclude": "",
         "emit_checkpoints_interval_seconds": "1",
         "refresh_groups_interval_seconds": "1",
-        "offset_flush_interval_ms": "2000",
     }
     config = flow.folder / "mm2.properties"
-    config.write_text(javaproperties.dumps(flow.properties(**settings), timestamp=False))
+    given = {**flow.properties(**settings), "offset.flush.interval.ms": "2000"}
+    config.write_text(javaproperties.dumps(given, timestamp=False))
     with (flow.folder / "mirror.log").open("wb") as log:
         mirror = subprocess.Popen(
             [sys.executable, "-m", "heliograph", "run", str(config)],
@@ -60,7 +61,6 @@ def run_and_kill(flow: Flow, sources: str, topic: str) -> None:
             stdout=log,
             stderr=log,
             env={**os.environ, "PYTHONPATH": sources},
-            start_new_session=True,
         )
     try:
         _await_bookkeeping(flow)
@@ -70,10 +70,19 @@ def run_and_kill(flow: Flow, sources: str, topic: str) -> None:
             written += 3
             time.sleep(0.05)
     finally:
-        os.killpg(mirror.pid, signal.SIGKILL)
-        mirror.wait()
+        _kill(mirror)
     write(flow.source, topic, numbered(range(written, written + 40)))
-    time.sleep(10)  # its tasks end when they lose their driver
+
+
+def _kill(mirror: subprocess.Popen[bytes]) -> None:
+    """Driver, JVM and tasks at once: none of them writes anything after that."""
+    family = [*psutil.Process(mirror.pid).children(recursive=True), psutil.Process(mirror.pid)]
+    for process in family:
+        process.send_signal(signal.SIGSTOP)
+    for process in family:
+        process.kill()
+    mirror.wait()
+    psutil.wait_procs(family, timeout=30)
 
 
 def _await_bookkeeping(flow: Flow) -> None:

@@ -1,6 +1,6 @@
-"""Keeps topics from going round in circles, before the first record does.
+"""Finds topics that would be mirrored in a cycle, before the first record is copied.
 
-What each flow sees of its clusters is put together here, since a circle shows only in all of them.
+It combines what all flows see of their clusters, since no single flow can see a cycle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CycleGuard:
         self.set_flows(flows)
 
     def set_flows(self, flows: Sequence[FlowConfig]) -> None:
-        """All that this service is to copy, from now on."""
+        """Set the flows that this service copies."""
         with self._lock:
             known = {each.flow: each for each in self._flows.values()}
             self._flows = {
@@ -46,7 +46,7 @@ class CycleGuard:
             self._foreign = {name: its for name, its in self._foreign.items() if name in names}
 
     def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
-        """Take into account what stands on both clusters of a flow just now."""
+        """Read the topics of both clusters of a flow, if a cycle is possible."""
         clusters = {flow.source: source, flow.target: target}
         ids = _ids(flow, clusters)
         with self._lock:
@@ -65,12 +65,12 @@ class CycleGuard:
             self._own = find_loops(flows, self._by_alias(), self._topics, self._ids)
 
     def refused(self, flow: FlowConfig) -> dict[str, str]:
-        """Source topics that the flow must leave alone, and why, as far as is known by now."""
+        """Source topics that the flow must not mirror, and why."""
         with self._lock:
             return self._own.get(flow.name, {}) | self._foreign.get(flow.name, {})
 
     def _by_alias(self) -> dict[str, str | None]:
-        """What an alias stands for in flows that have not looked yet."""
+        """Cluster ids by alias, for flows that have not been checked yet."""
         return {alias: id_ for ids in self._ids.values() for alias, id_ in ids.items()}
 
     def _traced(
@@ -84,7 +84,7 @@ class CycleGuard:
             flows = dict(self._flows)
         back = (flow.target, flow.source)
         if back in {(each.flow.source, each.flow.target) for each in flows.values()}:
-            return {}  # the way back is this process's own, and `find_loops` knows it better
+            return {}  # the flow back is one of this process, for which `find_loops` is exact
         own = flows.get(flow.name) or FilteredFlow(flow, flow.topic_filter())
         now_ms = int(time.time() * 1000)
         traces = read_traces(source, flow.target)
@@ -101,7 +101,7 @@ class CycleGuard:
 
 
 def _ids(flow: FlowConfig, clusters: Mapping[str, ClusterClient]) -> dict[str, str | None]:
-    """By alias. Of clones that are accepted as two clusters, each has an id of its own here."""
+    """Cluster ids by alias. If a cluster and its clone are accepted as two, their ids are made to differ."""
     ids = {
         alias: client.metadata.cluster_id or client.refresh([]).cluster_id
         for alias, client in clusters.items()

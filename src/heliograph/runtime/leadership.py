@@ -1,8 +1,8 @@
-"""One service at a time: a flow is run by the service that leads the group of its workers on the target.
+"""Makes sure that one service at a time runs a flow: the leader of the group of its workers on the target.
 
-The group is that of Connect's workers, `<source>-mm2`. Of several Heliographs one runs, the others stand by
-and take over when it has left, or has been silent for a session (6 s). While a Java MirrorMaker 2 is in the
-group we wait, and so the other way round. docs/decisions/0011-one-service-at-a-time.md
+The group is that of Connect's workers, `<source>-mm2`. One of several Heliograph services runs; the others
+stand by and take over when it leaves or its session (6 s) expires. While a Java MirrorMaker 2 is a member of
+the group, Heliograph waits, and vice versa. docs/decisions/0011-one-service-at-a-time.md
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from heliograph.runtime.schedule import time_left
 
 log = logging.getLogger(__name__)
 
-#: Longer than a rebalance takes; what has a deadline of its own is asked with the second.
+#: Request timeouts: JoinGroup and SyncGroup wait for a rebalance, all other requests need less.
 _JOIN_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
 _LOOK_AGAIN_SECONDS = 1.0
@@ -44,8 +44,7 @@ _TICK_SECONDS = 0.2
 
 
 class Leadership:
-    """A thread that holds the place of this service in one group, and begins and ends the terms of the
-    jobs that the group stands for."""
+    """A thread that keeps this service a member of one group, and starts and ends the group's connectors."""
 
     def __init__(
         self,
@@ -57,15 +56,15 @@ class Leadership:
         group, target = work.group_id, work.cluster
         self.names = work.names
         self.connectors: tuple[RunningConnector, ...] = ()
-        self.fatal_error: ClientError | None = None  # why waiting will not help
+        self.fatal_error: ClientError | None = None  # one that does not pass by waiting
         self.waits_for = ""
-        #: Where the service that runs answers REST, if this one stands by.
+        #: The REST address of the leader, if this service stands by.
         self.leader_url: str | None = None
         self._jobs = {job.name: job for job in work.jobs}
         self._led = False
         self._term = 0
         self._assigned = work.assigned
-        self._lock = threading.Lock()  # of jobs and terms
+        self._lock = threading.Lock()  # for jobs and terms
         self._next_look = 0.0
         self._open_connector = open_connector
         self._problems = problems
@@ -90,7 +89,7 @@ class Leadership:
 
     @property
     def leads(self) -> bool:
-        """Whether this service, and no other, runs these jobs at this moment."""
+        """Whether this service runs the group's connectors at the moment."""
         return self._led and self._membership.runs
 
     @property
@@ -107,12 +106,12 @@ class Leadership:
 
     @property
     def term(self) -> int | None:
-        """A number for the time that this service leads without a break; None: it does not."""
+        """A number for the time that this service leads without interruption; None: it does not lead."""
         return self._term if self.leads else None
 
     def assign(self, jobs: Iterable[ConnectorSpec], term: int | None = None) -> None:
-        """What the group stands for from now on; terms of jobs begin and end accordingly, soon. With a
-        `term`: if it still lasts."""
+        """Set the group's connectors; they are started and ended soon after. With a `term`, only if that is
+        still the current one."""
         with self._lock:
             if term is None or term == self._term:
                 self._jobs = {job.name: job for job in jobs}
@@ -122,13 +121,13 @@ class Leadership:
         return self._membership.standing is not MemberState.JOINING
 
     def start(self, *, bounded: bool) -> None:
-        """In a bounded run the work of a term is done by the caller, not by threads of its own."""
+        """In a bounded run connectors have no threads: the caller does their work."""
         if bounded:
             self._on_begin = lambda connector: None
         self._thread.start()
 
     def close(self, timeout: float) -> None:
-        """Once `stop` is set and nothing is copied any more."""
+        """Call this once `stop` is set and the copy has ended."""
         left = time_left(timeout)
         for connector in self.connectors:
             connector.close(left(), goodbye=self._membership.runs)
@@ -150,14 +149,14 @@ class Leadership:
             except ClientError as e:
                 delay = backoff.next()
                 self.fatal_error = None if e.retriable or self._led else e
-                self._say(f"{e}; trying again" if e.tried_again else str(e))
+                self._say(f"{e}; retrying" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
 
     # ── terms ────────────────────────────────────────────────────────────────────────────────
 
     def _follow(self) -> None:
-        """Draw the consequences of where we stand."""
+        """Start or end connectors, depending on whether this service leads."""
         if self._stop.is_set():
             for connector in self.connectors:
                 connector.over.set()
@@ -168,7 +167,7 @@ class Leadership:
             self._end()
 
     def _update_connectors(self) -> None:
-        """End the terms of jobs that are no more, or not as they were; begin those that are missing."""
+        """End connectors that were removed or changed; start those that are missing."""
         jobs = self._jobs
         for connector in self.connectors:
             if not connector.leaving and jobs.get(connector.job.name) != connector.job:
@@ -185,7 +184,7 @@ class Leadership:
             self._on_begin(connector)
 
     def _close_aside(self, connectors: Sequence[RunningConnector], *, goodbye: bool) -> None:
-        """What still waits for an answer of a broker may take a while to notice."""
+        """In a thread: a connector that waits for a broker may take a while to end."""
         group = self._membership.seat.group
         threading.Thread(
             target=_close_all, args=(connectors, goodbye), name=f"{group} end", daemon=True
@@ -193,8 +192,7 @@ class Leadership:
 
     def _end(self) -> None:
         log.warning(
-            "%s: this service does not run it any more: group %s has not confirmed it for the time of a "
-            "session, or has named another; copying ends here",
+            "%s: lost leadership of group %s (session expired or another member elected); stopping its copy",
             ", ".join(self.names),
             self._membership.seat.group,
         )
@@ -221,7 +219,7 @@ class Leadership:
     # ── what people see ──────────────────────────────────────────────────────────────────────
 
     def _say(self, trouble: str | None = None) -> None:
-        """Where we stand, once; what is wrong with it, as a problem for as long as it lasts."""
+        """Log the member state when it changes; report an error as a problem while it lasts."""
         standing, generation = self._membership.standing, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
             self._seen, before = (standing, generation), self._word
@@ -231,7 +229,7 @@ class Leadership:
         self._look_for_leader(standing)
         if trouble is None and standing in (MemberState.REFUSED, MemberState.ALONE):
             trouble = self._word
-        self.waits_for = trouble or self._word or "no word of its group yet"
+        self.waits_for = trouble or self._word or "its group has not elected a leader yet"
         found = {} if trouble is None else {"": trouble}
         what = "" if self._assigned else "flow "
         for name in self.names:
@@ -243,8 +241,8 @@ class Leadership:
             return "this service runs it"
         if standing is MemberState.ALONE:
             return (
-                f"no permission to join the group {group}, so two services with this configuration cannot "
-                "be told apart; run only one, or allow READ on that group"
+                f"no permission to join the group {group}, so a second service with this configuration would "
+                "not be detected; run only one, or allow READ on that group"
             )
         others = self._others()
         if standing is MemberState.REFUSED:
@@ -253,12 +251,12 @@ class Leadership:
                 f"{others and f' ({others})'}, which runs this flow; waiting until it has stopped"
             )
         return (
-            f"STANDBY: another Heliograph runs it{others and f' ({others})'}; taking over when that "
-            "has stopped, or is silent for some seconds"
+            f"STANDBY: another Heliograph runs it{others and f' ({others})'}; taking over when it stops "
+            "or its session expires"
         )
 
     def _look_for_leader(self, standing: MemberState) -> None:
-        """While a group rebalances, nobody can tell who runs."""
+        """Retried every second: while a group rebalances, its leader is not known."""
         now = time.monotonic()
         if standing is not MemberState.STANDS_BY:
             self.leader_url = None
@@ -267,7 +265,7 @@ class Leadership:
             self._others()
 
     def _others(self) -> str:
-        """Who runs, as far as the coordinator tells it."""
+        """The members that run, from DescribeGroups."""
         described = self._membership.describe()
         if described is None:
             return ""
@@ -277,13 +275,13 @@ class Leadership:
         return "; ".join(map(str, running or described.members))
 
     def _lapsed(self) -> bool:
-        """A question must not keep us from seeing that our time is up, nor from a stop, if we run nothing."""
+        """Whether requests are interrupted: when the session has expired, or, if nothing runs, at a stop."""
         if self._released.is_set():
             return False
         return not self._membership.runs if self._led else self._stop.is_set()
 
     def _client(self, target: ClusterConfig, timeout: float) -> ClusterClient:
-        # As Connect's workers call themselves in MM2.
+        # The client id of Connect's workers in MM2.
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
 
 

@@ -101,7 +101,7 @@ def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path:
 
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
-    assert "trying again" in done.stderr
+    assert "retrying" in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
 
@@ -208,7 +208,7 @@ def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: 
         try:
             assert process.stderr is not None
             for line in process.stderr:
-                if "trying again" in line:
+                if "retrying" in line:
                     break
             process.terminate()
             _, said = process.communicate(timeout=PATIENCE_SECONDS)

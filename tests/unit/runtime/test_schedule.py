@@ -57,7 +57,7 @@ def test_a_job_recurs_and_its_failure_is_a_problem_until_it_works_again(run: Run
     run.schedule.start()
 
     assert failed.wait(PATIENCE_SECONDS)
-    assert run.problems.sentences() == ["flow a->b: groups: source: no answer; trying again"]
+    assert run.problems.sentences() == ["flow a->b: groups: source: no answer; retrying"]
     seen.set()
     assert worked.wait(PATIENCE_SECONDS)
 
