@@ -4,8 +4,8 @@
     PYTHONPATH=tests .venv/bin/python scripts/record_mirror.py ../other/src FILE
 
 Starts two clusters, writes to the source while `heliograph run` of that version copies, kills it with
-SIGKILL, and writes a JSON file: for each internal topic the records (key, value and headers in hex), for the
-remote topic the record batches as they are in its log (hex), and the topic ids, which some records name.
+SIGKILL, and writes a JSON file: for each internal topic the records (key, value and headers in hex), and for
+the remote topic the record batches as they are in its log (hex).
 `tests/support/flows/recorded.py` replays it.
 """
 
@@ -27,10 +27,10 @@ import psutil
 
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.mm2.state_records import state_topic
-from support.clusters.grouping import client, commit
+from support.clusters.grouping import commit
 from support.clusters.reading import ends, read_all, topics_of
 from support.clusters.writing import numbered, write
-from support.flows.mirroring import TARGET, Flow
+from support.flows.mirroring import Flow
 
 ALIAS, GROUP = "recorded", "recorded-billing"
 _BATCH_PREFIX = 12  # base offset (int64) and length (int32)
@@ -137,13 +137,10 @@ def record(sources: str, folder: Path) -> dict[str, Any]:
         write(source, topic, numbered(range(20), partition=1))
         commit(source, GROUP, {(topic, 1): 7})
         run_and_kill(flow, sources, topic)
-        with client(source, ALIAS) as one, client(target, TARGET) as other:
-            ids = [one.refresh([topic]).topic_id(topic), other.refresh([remote]).topic_id(remote)]
         logs = {n: _log(folder / "target", f"{remote}-{n}") for n in (0, 1)}
         return {
             "alias": ALIAS,
             "topic": topic,
-            "ids": ids,
             "source_records": ends(source, topic),
             "remote_records": ends(target, remote),
             "source": internal_records(source),

@@ -148,7 +148,7 @@ class GapWatch:
         verdict = judge(known, found, self._flow.auto_offset_reset)
         departs = departure(known, found)
         if departs is not None and not verdict.gaps:
-            copy.number_anew_from(departs)
+            copy.renumber_from(departs)
             skip = copy.numbers.skip
             if skip > departs - copy.position:
                 gap = Gap(GapKind.TRUNCATED, departs, copy.position + skip, departs)

@@ -312,7 +312,7 @@ class Partition:
         if error is not None:
             self.retrying(error)
 
-    def number_anew_from(self, offset: int) -> None:
+    def renumber_from(self, offset: int) -> None:
         """The log was truncated at `offset`: records from there on must get new sequence numbers."""
         self.barrier = offset
 
@@ -429,7 +429,7 @@ class Partition:
         if not self.quarantining:
             self.held = None
 
-    # ── trouble ──────────────────────────────────────────────────────────────────────────────
+    # ── errors ───────────────────────────────────────────────────────────────────────────────
 
     def retrying(self, error: str) -> None:
         """A request failed and is repeated by its sender."""

@@ -32,7 +32,7 @@ class Quarantine:
         self._flow = flow
         self.enabled = flow.quarantine is not None
         self.topics = frozenset({flow.quarantine.name} if flow.quarantine is not None else ())
-        self._under_way: deque[Partition] = deque()
+        self._in_flight: deque[Partition] = deque()
 
     def write(self, copy: Partition, producer: Producer) -> None:
         """Write the coordinates of the partition's `held` records."""
@@ -50,14 +50,14 @@ class Quarantine:
         batch = encode([Record(timestamp=now_ms, key=e.key(), value=e.value()) for e in entries])
         (topic,) = self.topics
         copy.quarantine()
-        self._under_way.append(copy)
+        self._in_flight.append(copy)
         producer.append(
             TopicPartition(topic, 0), ProducerBatch(memoryview(batch), len(entries), -1, -1)
         )
 
     def acknowledged(self) -> Partition:
         """The coordinates sent first are acknowledged. Returns their partition, which is now after them."""
-        copy = self._under_way.popleft()
+        copy = self._in_flight.popleft()
         held = copy.pass_held()
         (topic,) = self.topics
         for record in held.records:
@@ -73,15 +73,15 @@ class Quarantine:
 
     def refused(self) -> list[Partition]:
         """The coordinates in flight were rejected: their partitions fetch the records again."""
-        copies = list(self._under_way)
-        self._under_way.clear()
+        copies = list(self._in_flight)
+        self._in_flight.clear()
         for copy in copies:
             copy.refuse_held()
         return copies
 
     def clear(self) -> None:
         """All partitions go back; nothing is in flight."""
-        self._under_way.clear()
+        self._in_flight.clear()
 
     def waiting(self) -> list[Partition]:
-        return list(self._under_way)
+        return list(self._in_flight)

@@ -20,7 +20,7 @@ _LATELY_SECONDS = 2.0
 class TokenBucket:
     """`level` bytes may be spent as of `at`. It may become negative: a response's size is known afterwards.
 
-    Law: in any time t no more than (t + burst) * rate bytes are spent, and one overdraft on top.
+    Law: in any time t at most (t + burst) * rate bytes are spent, plus one overdraft.
     """
 
     rate: float

@@ -72,7 +72,7 @@ class Leadership:
         self._released = threading.Event()
         self._on_begin: Callable[[RunningConnector], None] = RunningConnector.start
         self._seen: tuple[MemberState, int] | None = None
-        self._word = ""
+        self._sentence_logged = ""
         servers = ",".join(target.bootstrap_servers)
         self._identity = Identity(f"{servers} {group}")
         self._looking = self._client(target, _LOOK_SECONDS)
@@ -145,11 +145,11 @@ class Leadership:
                 delay = self._membership.step()
                 backoff.reset()
                 self.fatal_error = None
-                self._say()
+                self._report_member_state()
             except ClientError as e:
                 delay = backoff.next()
                 self.fatal_error = None if e.retriable or self._led else e
-                self._say(f"{e}; retrying" if e.tried_again else str(e))
+                self._report_member_state(f"{e}; retrying" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
 
@@ -198,7 +198,7 @@ class Leadership:
         )
         ended, self.connectors = self.connectors, ()
         with self._lock:
-            self._led, self._seen, self._word = False, None, ""
+            self._led, self._seen, self._sentence_logged = False, None, ""
             self._term += 1
             if self._assigned:
                 self._jobs = {}
@@ -218,19 +218,21 @@ class Leadership:
 
     # ── what people see ──────────────────────────────────────────────────────────────────────
 
-    def _say(self, trouble: str | None = None) -> None:
+    def _report_member_state(self, problem: str | None = None) -> None:
         """Log the member state when it changes; report an error as a problem while it lasts."""
         standing, generation = self._membership.standing, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
-            self._seen, before = (standing, generation), self._word
-            self._word = self._sentence(standing)
-            if self._word != before:
-                log.info("%s: %s", ", ".join(self.names), self._word)
+            self._seen, before = (standing, generation), self._sentence_logged
+            self._sentence_logged = self._sentence(standing)
+            if self._sentence_logged != before:
+                log.info("%s: %s", ", ".join(self.names), self._sentence_logged)
         self._look_for_leader(standing)
-        if trouble is None and standing in (MemberState.REFUSED, MemberState.ALONE):
-            trouble = self._word
-        self.waits_for = trouble or self._word or "its group has not elected a leader yet"
-        found = {} if trouble is None else {"": trouble}
+        if problem is None and standing in (MemberState.REFUSED, MemberState.ALONE):
+            problem = self._sentence_logged
+        self.waits_for = (
+            problem or self._sentence_logged or "its group has not elected a leader yet"
+        )
+        found = {} if problem is None else {"": problem}
         what = "" if self._assigned else "flow "
         for name in self.names:
             self._problems.update(f"{what}{name}: group {self._membership.seat.group}", found)

@@ -99,7 +99,7 @@ class FlowGaps:
         acked_offsets: Mapping[TopicPartition, AckedOffsets],
         marks: Mapping[TopicPartition, LeaderEpochMark],
     ) -> None:
-        """Take over what stored offsets say of the logs, which is newer than the status record, too."""
+        """Take over the log lengths and marks of stored offsets, which are newer than the status records."""
         with self._lock:
             for partition, acked in acked_offsets.items():
                 self._of(partition).acked_offsets = acked
@@ -112,10 +112,10 @@ class FlowGaps:
             for its in self._partitions.values():
                 its.forget_task()
 
-    def hear(self, receipts: Iterable[Receipt]) -> None:
+    def learn(self, receipts: Iterable[Receipt]) -> None:
         with self._lock:
             for receipt in receipts:
-                self._of(TopicPartition(receipt.topic, receipt.partition)).hear(receipt)
+                self._of(TopicPartition(receipt.topic, receipt.partition)).learn(receipt)
                 if receipt.recheck:
                     self._recheck = True
                     self._stuck = self._stuck or receipt.state is PartitionState.FAILED
@@ -186,8 +186,8 @@ class FlowGaps:
         logs: LookAtLogs,
     ) -> Moved:
         """Compare what is known with both clusters. `mirrored` are the existing partitions that are mirrored,
-        `wanted` tells which topics match the filters; partitions `past_end` are checked in any case. Returns
-        new positions; their partitions are copied once `moved` was called."""
+        `wanted` decides which topics match the filters; partitions `past_end` are checked in any case.
+        Returns new positions; their partitions are copied once `moved` was called."""
         with self._lock:
             known = {
                 p: self._of(p).known(position)

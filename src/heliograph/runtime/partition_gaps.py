@@ -61,7 +61,7 @@ class PartitionGaps:
     def reported_deleted(self) -> bool:
         return self.record is not None and self.record.last.kind is GapKind.SOURCE_DELETED
 
-    def hear(self, receipt: Receipt) -> None:
+    def learn(self, receipt: Receipt) -> None:
         if receipt.generation < self.since:
             return
         self.receipt, self.mark = receipt, receipt.mark

@@ -29,7 +29,7 @@ class PartitionView:
         self.settled_quarantined += receipt.quarantined
         self.receipt = _without_counters(receipt)
 
-    def trouble(self, cause: str) -> None:
+    def mark_retrying(self, cause: str) -> None:
         if self.receipt.state is PartitionState.RUNNING:
             self.receipt = replace(self.receipt, state=PartitionState.RETRYING, error=cause)
 
@@ -104,14 +104,14 @@ class Progress:
             self.epoch = -1
             for view in self._partitions.values():
                 view.settle(view.receipt)
-                view.trouble(cause)
+                view.mark_retrying(cause)
 
     def leave(self, flow: str, cause: str) -> None:
         """This service no longer copies the flow, but others."""
         with self._lock:
             for (name, _), view in self._partitions.items():
                 if name == flow:
-                    view.trouble(cause)
+                    view.mark_retrying(cause)
 
     def forget(self, flow: str) -> None:
         """The flow was removed, or replaced by another of its name."""

@@ -88,7 +88,7 @@ class SourceConnector:
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """Process receipts; for any thread."""
-        self._flow.gaps.hear(list(receipts))
+        self._flow.gaps.learn(list(receipts))
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
         left = time_left(timeout)

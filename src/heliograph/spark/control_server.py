@@ -94,12 +94,12 @@ class ChannelServer:
             self._grants.open(epoch)
 
     def end_epoch(self, epoch: int, flow: str = "") -> None:
-        """Tell every task of this epoch, connected or still to come, to finish, or to finish with a flow."""
+        """Have all tasks of this epoch, also those that connect later, finish; or finish one flow."""
         with self._lock:
             self._ended[flow] = max(self._ended.get(flow, -1), epoch)
             for line, task in self._tasks.items():
                 if task.epoch <= epoch:
-                    _tell(line, task.signs, f"end {flow}".strip())
+                    _send_line(line, task.signs, f"end {flow}".strip())
 
     def withdraw(self, epoch: int, patience: float, stopped: Callable[[], bool]) -> None:
         """End an epoch that failed: when this returns, no task copies under its leases.
@@ -226,12 +226,12 @@ class ChannelServer:
             refusal = self._grants.refusal(hello)
             if refusal is None:
                 self._tasks[line] = _Task(hello.epoch, time.monotonic(), signs)
-                _tell(line, signs, "granted")
+                _send_line(line, signs, "granted")
                 for flow, ended in self._ended.items():
                     if hello.epoch <= ended:
-                        _tell(line, signs, f"end {flow}".strip())
+                        _send_line(line, signs, f"end {flow}".strip())
                 return True
-            _tell(line, signs, f"refused {refusal}")
+            _send_line(line, signs, f"refused {refusal}")
         log.warning(
             "epoch %d, task %d: attempt %s may not copy: %s",
             *hello,
@@ -244,7 +244,7 @@ class ChannelServer:
             with self._lock:
                 task = self._tasks[line]
                 task.asked = time.monotonic()
-                _tell(line, task.signs, f"alive {_whole(message['ask'])}")
+                _send_line(line, task.signs, f"alive {_whole(message['ask'])}")
         elif "message" in message:
             log.log(message["level"], "%s", message["message"])
         elif "receipts" in message:
@@ -275,7 +275,7 @@ def _first_line(line: socket.socket, deadline: float) -> bytes:
     return text
 
 
-def _tell(line: socket.socket, signs: SignedLines, words: str) -> None:
+def _send_line(line: socket.socket, signs: SignedLines, words: str) -> None:
     """Without blocking: lines are few and short, so a full buffer means that the task does not read."""
     try:
         line.send(signs.sign(words.encode()), socket.MSG_DONTWAIT)

@@ -222,7 +222,7 @@ def test_the_end_of_a_lease_is_not_read_beyond() -> None:
 def test_new_numbers_begin_at_the_barrier_once_nothing_is_under_way() -> None:
     copy = copying()
     fetch(copy, first := batch(100))
-    copy.number_anew_from(105)
+    copy.renumber_from(105)
     assert copy.command is Command.WAIT
 
     copy.acknowledged(first, 0, wall=1.0)

@@ -142,7 +142,7 @@ class Walk(RuleBasedStateMachine):
     def confirm_source(self, elsewhere: int | None, barrier: bool) -> None:
         copy = self.copy
         if barrier and elsewhere is None and not copy.numbers.skip:
-            self.event("number_anew_from", copy.position + 2)
+            self.event("renumber_from", copy.position + 2)
         position = None if elsewhere is None else max(copy.acked + elsewhere, 0)
         self.event("confirm_source", position)
         self.renumbered = copy.acked

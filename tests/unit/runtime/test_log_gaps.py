@@ -153,11 +153,11 @@ def test_a_source_created_again_gives_another_position_in_another_turn(gaps: Flo
 def test_ids_are_told_to_a_successor_once_the_new_offset_is_stored(gaps: FlowGaps) -> None:
     look(gaps, NEW_SOURCE, found=FRESH)
 
-    gaps.hear([receipt(generation=0)])  # a task of the old topic, whose word is void
+    gaps.learn([receipt(generation=0)])  # a task of the old topic, whose word is void
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, generation=1, stored=False)])
+    gaps.learn([receipt(5, generation=1, stored=False)])
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, generation=1)])
+    gaps.learn([receipt(5, generation=1)])
     assert gaps.origins()[TP] == TopicIdPair("s2", "t1")
 
 
@@ -201,20 +201,20 @@ def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowG
     """Or the next task would take the new topic for one that has lost its records, and copy them again."""
     look(gaps, SAME)
     told = replace(receipt(65), ranges=(OffsetRange(50, 40, 15),))
-    gaps.hear([told])
+    gaps.learn([told])
     assert gaps.lineages()[TP].acked_offsets == AckedOffsets(65, 55)
 
     look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
-    gaps.hear([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
+    gaps.learn([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
     assert gaps.lineages()[TP].acked_offsets is None
 
-    gaps.hear([replace(told, generation=1, ranges=(OffsetRange(65, 2, 3),))])
+    gaps.learn([replace(told, generation=1, ranges=(OffsetRange(65, 2, 3),))])
     assert gaps.lineages()[TP].acked_offsets == AckedOffsets(68, 5)
 
 
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:
     look(gaps, SAME)
-    gaps.hear([receipt(65)])
+    gaps.learn([receipt(65)])
 
     look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
 
@@ -252,15 +252,15 @@ def test_a_snapshot_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: 
 def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGaps) -> None:
     look(gaps, SAME)
     for _ in range(2):
-        gaps.hear([receipt(55, gaps=(OVERTAKEN,))])
-    gaps.hear([receipt(66, gaps=(Gap(GapKind.OVERTAKEN, 60, 66, 66, at_ms=9),))])
+        gaps.learn([receipt(55, gaps=(OVERTAKEN,))])
+    gaps.learn([receipt(66, gaps=(Gap(GapKind.OVERTAKEN, 60, 66, 66, at_ms=9),))])
 
     (record,) = gaps.records()
     assert (record.gaps, record.unmirrored) == (2, 11)
 
 
 def test_a_recheck_is_asked_for_once(gaps: FlowGaps) -> None:
-    gaps.hear([receipt(recheck=True)])
+    gaps.learn([receipt(recheck=True)])
 
     assert gaps.take_recheck()
     assert not gaps.take_recheck()
@@ -268,7 +268,7 @@ def test_a_recheck_is_asked_for_once(gaps: FlowGaps) -> None:
 
 
 def test_partitions_that_tasks_have_stopped_get_another_lease(gaps: FlowGaps) -> None:
-    gaps.hear([receipt(recheck=True, state=PartitionState.FAILED)])
+    gaps.learn([receipt(recheck=True, state=PartitionState.FAILED)])
 
     assert gaps.take_stuck()
     assert not gaps.take_stuck()
@@ -276,9 +276,9 @@ def test_partitions_that_tasks_have_stopped_get_another_lease(gaps: FlowGaps) ->
 
 def test_what_tasks_said_before_a_failed_query_is_void(gaps: FlowGaps) -> None:
     look(gaps, SAME)
-    gaps.hear([receipt(65)])
+    gaps.learn([receipt(65)])
     gaps.forget()
-    gaps.hear([receipt(70)])  # still on its way
+    gaps.learn([receipt(70)])  # still on its way
 
     look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
 
@@ -327,8 +327,8 @@ def test_a_failure_outlives_the_service_and_ends_with_the_policy(
 def test_a_partition_that_a_task_failed_is_held_back(strict: FlowGaps) -> None:
     look(strict, SAME)
 
-    strict.hear([receipt(50, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
-    strict.hear([receipt(50, state=PartitionState.FAILED)])
+    strict.learn([receipt(50, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
+    strict.learn([receipt(50, state=PartitionState.FAILED)])
 
     assert "source offsets 50 to 54" in (strict.failed()[TP].error or "")
     assert strict.release({}, SAME) == {}

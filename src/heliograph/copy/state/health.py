@@ -1,4 +1,4 @@
-"""Whether a partition is in trouble: what `status` shows of it, and when its copy is tried again."""
+"""The state and error that `status` shows of a partition, and when its copy is retried."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class RemoteLog:
         self.floor, self.downstream = max(self.floor, self.downstream), -1
 
     def note_place(self, batch: ProducerBatch, base_offset: int) -> None:
-        """Add the records of a batch to the offset map. `base_offset` is -1 if the broker did not say it."""
+        """Add the records of a batch to the offset map. `base_offset` is -1 if the broker sent none."""
         landing = self.landing
         if landing is None:
             return
