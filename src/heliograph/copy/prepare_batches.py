@@ -61,8 +61,6 @@ def prepare(
 ) -> Prepared:
     """With `quarantine`, records too large for the target become `oversize` instead of a failure."""
     cutter = _Cutter(copy, append_time, subject, quarantine)
-    there: list[ProducerBatch] = []
-    uncertain = holes = False
     try:
         selection = select(
             answer.records,
@@ -73,35 +71,40 @@ def prepare(
         )
     except CorruptRecords as e:
         return Prepared([], copy.position, CorruptRecords(f"{subject}: {e}; it is not mirrored"))
-    if copy.numbers.skip:
-        try:
-            there, rest = cutter.count_off(selection)
-            holes = _has_holes(copy, selection, there)
-            uncertain = _uncertain(copy, selection, there, holes)
-        except CorruptRecords as e:
-            return Prepared([], copy.position, e)
-        selection = selection._replace(batches=rest)
+    try:
+        skipped, selection = _skip_landed(copy, cutter, selection)
+    except CorruptRecords as e:
+        return Prepared([], copy.position, e)
     if _renumbered(copy, selection.batches):
-        position = selection.batches[0].first_offset if there else copy.position
-        return Prepared(
-            [], position, there=there, uncertain=uncertain, renumbered=True, holes=holes
-        )
+        position = selection.batches[0].first_offset if skipped.there else copy.position
+        return skipped._replace(position=position, renumbered=True)
     failure, position, mark = None, copy.position, None
     try:
         position = cutter.take_all(selection)
         mark = _mark(copy, selection)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
-    return Prepared(
-        cutter.batches,
-        position,
-        failure,
-        there,
-        uncertain,
-        cutter.oversize,
-        holes=holes,
+    return skipped._replace(
+        batches=cutter.batches,
+        position=position,
+        failure=failure,
+        oversize=cutter.oversize,
         mark=mark,
     )
+
+
+def _skip_landed(
+    copy: Partition, cutter: _Cutter, selection: Selection
+) -> tuple[Prepared, Selection]:
+    """What the target already has, and the rest of the selection."""
+    nothing = Prepared([], copy.position)
+    if not copy.numbers.skip:
+        return nothing, selection
+    there, rest = cutter.count_off(selection)
+    holes = _has_holes(copy, selection, there)
+    uncertain = _uncertain(copy, selection, there, holes)
+    skipped = nothing._replace(there=there, uncertain=uncertain, holes=holes)
+    return skipped, selection._replace(batches=rest)
 
 
 def _mark(copy: Partition, selection: Selection) -> LeaderEpochMark | None:

@@ -90,7 +90,7 @@ def _append(target: ClusterClient, partition: TopicPartition, batches: list[str]
     )
     target.refresh([partition.topic])
     for number, text in enumerate(batches, 1):
-        data = bytes.fromhex(text)
+        data = bytearray.fromhex(text)  # the producer writes into it
         header = read_header(memoryview(data))
         identity = ProducerIdentity(header.producer_id, header.producer_epoch)
         producer.adopt(partition, identity, header.base_sequence)
