@@ -1,4 +1,4 @@
-"""A partition's copy: what each event leads to, and what a successor is told."""
+"""A partition's copy: what each event leads to, and the snapshot for a successor."""
 
 from __future__ import annotations
 
