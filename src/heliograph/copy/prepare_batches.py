@@ -75,8 +75,9 @@ def prepare(
         skipped, selection = _skip_landed(copy, cutter, selection)
     except CorruptRecords as e:
         return Prepared([], copy.position, e)
-    if _renumbered(copy, selection.batches):
-        position = selection.batches[0].first_offset if skipped.there else copy.position
+    if _renumbered(copy, selection.batches) or _is_proven(copy, skipped.there):
+        rest = selection.batches[0].first_offset if selection.batches else selection.position
+        position = rest if skipped.there else copy.position
         return skipped._replace(position=position, renumbered=True)
     failure, position, mark = None, copy.position, None
     try:
@@ -119,6 +120,11 @@ def _mark(copy: Partition, selection: Selection) -> LeaderEpochMark | None:
 def _renumbered(copy: Partition, batches: Iterable[Selected]) -> bool:
     """Whether compaction has removed records among those that may have been numbered before."""
     return any(each.holes and each.first_offset < copy.numbers.given_to for each in batches)
+
+
+def _is_proven(copy: Partition, there: Sequence[ProducerBatch]) -> bool:
+    """Whether all records to skip were found, after a snapshot without an isolation level."""
+    return copy.numbers.unproven and bool(there) and _is_all(copy, there)
 
 
 def _has_holes(copy: Partition, selection: Selection, there: Sequence[ProducerBatch]) -> bool:

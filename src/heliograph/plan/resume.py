@@ -79,10 +79,11 @@ def landed_since(
     records = (last.next_sequence - snapshot.sequence) % SEQUENCES
     if records >= SEQUENCES // 2:
         return TargetLost(last.next_offset)
-    if records and snapshot.isolation is not isolation:
-        before = snapshot.isolation or "an unknown isolation level"
+    # A snapshot without a level is of a version that recorded none (d137458): `Numbering.unproven`.
+    if records and snapshot.isolation not in (None, isolation):
         return Undetermined(
-            f"{records} records reached it under {before}, and the source is read under {isolation} now"
+            f"{records} records reached it under {snapshot.isolation}, and the source is read under "
+            f"{isolation} now"
         )
     if snapshot.downstream < 0:
         return Landed(records, 0)

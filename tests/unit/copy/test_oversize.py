@@ -1,4 +1,4 @@
-"""Records that are too large for the target: what is produced, what is quarantined, where the copy resumes."""
+"""Records that are too large for the target: what is produced and quarantined, where the copy resumes."""
 
 from __future__ import annotations
 

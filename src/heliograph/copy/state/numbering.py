@@ -40,16 +40,24 @@ class Numbering:
         level differs: then the same numbers would mean other records."""
         base = self.base
         assert base is not None
-        if base.isolation is not self.isolation:
+        if base.isolation is not self.isolation and not (self.unproven and landed.records):
             return False
         self.identity = base.identity
         self.sequence = (base.sequence + landed.records) % SEQUENCES
         self.given_to = sys.maxsize  # the predecessor may have sent everything that the source has
-        self.skip, self.holes = landed.records, False
+        self.skip = landed.records
+        self.holes = self.unproven
         self.landed_last = last.data if last is not None else b""
         # With other writers' records in between, the offset of each of ours is not known.
         self.skipped_to = -1 if landed.foreign else base.downstream
         return True
+
+    @property
+    def unproven(self) -> bool:
+        """The snapshot is of a version that recorded no isolation level, so it may have numbered other
+        records. The last record to skip must be compared with the target's last one, as after compaction; if
+        they are equal, the copy continues after them, under the next epoch."""
+        return self.base is not None and self.base.isolation is None
 
     def introduce(self, identity: ProducerIdentity) -> None:
         """Send under this identity from now on, from number 0 on."""
