@@ -47,13 +47,13 @@ from heliograph.copy.transactional import Transactional
 from heliograph.errors import BrokerError, ClientError, Interrupted, LeaseLapsed
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, Receipt, Timestamps, TopicPartition
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchedPartition
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.1
-_OFFSET_OUT_OF_RANGE = 1
 
 
 class CopyLoop:
@@ -339,7 +339,7 @@ class CopyLoop:
 
     def _on_fetch_error(self, copy: Partition, code: int) -> None:
         error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
-        if code == _OFFSET_OUT_OF_RANGE:
+        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self._gaps.suspect(copy, str(error))
         elif error.retriable:
             self._subscription.mark_retrying(copy, str(error))

@@ -22,7 +22,7 @@ from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import TargetLost, Undetermined
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +154,7 @@ class ProducerRecovery:
     def refused(self, copy: Partition, error: BrokerError) -> None:
         """Its numbers are not what the broker expects: look again, a bit later each time."""
         said = f"{copy.source}: {error}"
-        fenced = error.code == error_codes.INVALID_PRODUCER_EPOCH
+        fenced = error.code == ErrorCode.INVALID_PRODUCER_EPOCH
         copy.refuse_sequence(
             said, time.monotonic(), fenced_seconds=_FENCED_SECONDS if fenced else None
         )

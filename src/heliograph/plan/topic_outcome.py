@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from heliograph.errors import BrokerError
 from heliograph.model import TopicIdPair
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
-_INVALID_TOPIC = 17
 _AUTHORIZATION = frozenset(
-    {error_codes.TOPIC_AUTHORIZATION_FAILED, error_codes.CLUSTER_AUTHORIZATION_FAILED}
+    {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
 )
 
 
@@ -58,7 +57,7 @@ def outcome(
             partitions[action.source_topic] = action.partitions_now
         else:
             del partitions[action.source_topic]
-        if error.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+        if error.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             problems[action.source_topic] = explain(action, error)
     return MirroredTopics(partitions=partitions, problems=problems)
 
@@ -87,15 +86,15 @@ def _creation_remedy(action: CreateTopic, error: BrokerError) -> str:
             f"grant DESCRIBE_CONFIGS on {action.source_topic} and CREATE on {action.topic}, "
             f"or {by_hand}"
         )
-    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
+    if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
         return (
             f"set replication.factor (now {action.replication_factor}) to what the target's brokers "
             "allow, or to -1 for their default"
         )
-    if error.code == error_codes.INVALID_CONFIG:
+    if error.code == ErrorCode.INVALID_CONFIG:
         return f"keep the setting out with config.properties.exclude, or {by_hand}"
-    if error.code == error_codes.POLICY_VIOLATION:
+    if error.code == ErrorCode.POLICY_VIOLATION:
         return f"change what the target's policy objects to, or {by_hand}"
-    if error.code == _INVALID_TOPIC:
+    if error.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         return "exclude it, or rename it with RenameReplicationPolicy"
     return by_hand

@@ -12,15 +12,13 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import plan_acls
 from heliograph.policy.topic_filter import TopicFilter
-from heliograph.wire import error_codes
 from heliograph.wire.acls import TopicAcl
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
 #: The subject of problems that concern ACLs as a whole.
 ALL_ACLS = "topic ACLs"
-
-_SECURITY_DISABLED = 54
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +47,7 @@ def sync_acls(
         (
             e
             for e in failed.values()
-            if e.code in (error_codes.CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED)
+            if e.code in (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.SECURITY_DISABLED)
         ),
         None,
     ):
@@ -73,7 +71,7 @@ def observe_acls(
         on_target = describe_topic_acls(target)
     except BrokerError as error:
         # MM2 never asks the target: whoever may create ACLs but not list them gets them all, each time.
-        if error.code != error_codes.CLUSTER_AUTHORIZATION_FAILED:
+        if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             return AclDifferences(missing=(), problems=_given_up(error, "target", "DESCRIBE"))
         on_target = []
     missing = plan_acls(
@@ -87,13 +85,13 @@ def observe_acls(
 
 def _given_up(error: BrokerError, cluster: str, right: str) -> dict[str, str]:
     """Raises what another try may mend."""
-    if error.code == _SECURITY_DISABLED:
+    if error.code == ErrorCode.SECURITY_DISABLED:
         sentence = (
             f"No ACL authorizer is configured on the {cluster} Kafka cluster, so no topic ACL syncing "
             "will take place. Consider disabling topic ACL syncing by setting sync.topic.acls.enabled "
             "to 'false'."
         )
-    elif error.code == error_codes.CLUSTER_AUTHORIZATION_FAILED:
+    elif error.code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         sentence = (
             f"{error}; grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
         )

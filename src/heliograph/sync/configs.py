@@ -12,18 +12,18 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import plan_configs
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.topic_configs import ConfigChange, ConfigEntry
 
 log = logging.getLogger(__name__)
 
 _REMEDIES = {
-    error_codes.TOPIC_AUTHORIZATION_FAILED: (
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: (
         "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
         "or set sync.topic.configs.enabled=false"
     ),
-    error_codes.INVALID_CONFIG: "keep the setting out with config.properties.exclude",
-    error_codes.POLICY_VIOLATION: "keep the setting out with config.properties.exclude",
+    ErrorCode.INVALID_CONFIG: "keep the setting out with config.properties.exclude",
+    ErrorCode.POLICY_VIOLATION: "keep the setting out with config.properties.exclude",
 }
 
 
@@ -95,9 +95,7 @@ def observe_configs(
 
 def _sentences(errors: Mapping[str, BrokerError]) -> dict[str, str]:
     return {
-        t: _sentence(e)
-        for t, e in errors.items()
-        if e.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION
+        t: _sentence(e) for t, e in errors.items() if e.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     }
 
 

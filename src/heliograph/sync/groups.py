@@ -20,10 +20,9 @@ from heliograph.plan.group_offsets import (
     why_left_alone,
     within_log_ends,
 )
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
-
-_UNKNOWN_MEMBER_ID = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +128,6 @@ def _told(offsets: Mapping[TopicPartition, CommittedOffset]) -> str:
 
 
 def _sentence(error: BrokerError) -> str:
-    if error.code == _UNKNOWN_MEMBER_ID:
+    if error.code == ErrorCode.UNKNOWN_MEMBER_ID:
         return f"{error}; consumers have begun to use this group on the target, it is left alone"
     return str(error)

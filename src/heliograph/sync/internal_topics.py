@@ -15,19 +15,18 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-_UNSUPPORTED_VERSION = 35
 #: Somebody else has to create the topic then, and may have done so where we cannot see it.
 _NOT_ALLOWED = frozenset(
     {
-        error_codes.TOPIC_AUTHORIZATION_FAILED,
-        error_codes.CLUSTER_AUTHORIZATION_FAILED,
-        _UNSUPPORTED_VERSION,
-        error_codes.POLICY_VIOLATION,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.POLICY_VIOLATION,
     }
 )
 _PATIENCE_SECONDS = 10.0
@@ -63,7 +62,7 @@ def _create(cluster: ClusterClient, topic: InternalTopic, option: str) -> str | 
     while not _is_there(cluster, topic):  # brokers hear of it a moment after their controller
         if time.monotonic() > deadline:
             subject = f"{cluster.config.alias}: {topic.name}, which was just created"
-            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, subject)
+            raise broker_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, subject)
         time.sleep(backoff.next())
     log.info("%s: created %s", cluster.config.alias, topic.name)
     return None
@@ -110,7 +109,7 @@ def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
 
 
 def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
-    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
+    if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
         return f"set {option} (now {topic.replication_factor}) to what its brokers allow"
     return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
 

@@ -18,7 +18,7 @@ from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
-from heliograph.wire.error_codes import INVALID_REPLICATION_FACTOR
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ def _without_brokers_own(
         for action in actions
         if isinstance(action, CreateTopic)
         and action.topic in failed
-        and failed[action.topic].code == INVALID_REPLICATION_FACTOR
+        and failed[action.topic].code == ErrorCode.INVALID_REPLICATION_FACTOR
     }
     if not wanted:
         return failed

@@ -17,9 +17,6 @@ from heliograph.wire.primitives import I32, Reader, string
 API_KEY = 1
 VERSION = 11
 
-FETCH_SESSION_ID_NOT_FOUND = 70
-INVALID_FETCH_SESSION_EPOCH = 71
-
 _HEAD = struct.Struct(
     ">i"  # replicaId     -1: a client
     "i"   # maxWaitMs

@@ -44,6 +44,7 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
 from heliograph.wire import describe_configs, metadata, offset_fetch, strict_decoding
+from heliograph.wire.error_codes import ErrorCode
 
 __all__ = [
     "AddPartitionsToTxnRequest",
@@ -95,7 +96,18 @@ _BY_HAND: Mapping[tuple[int, int], Decode] = {
     },
 }
 #: kafka.errors marks these as final; for a mirror that waits for its topic they are not.
-_WORTH_RETRYING = frozenset({3, 5, 6, 56, 74, 75, 76, 100})
+_WORTH_RETRYING = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+)
 
 
 def pick_version(name: str, api_key: int, wanted: range, offered: Versions) -> int:

@@ -15,6 +15,7 @@ from heliograph.mm2.state_records import segments_of, state_topic
 from heliograph.model import CommittedOffset, TopicPartition
 from heliograph.records.decode import Record
 from heliograph.sync import checkpoint_log
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 from support.clusters.grouping import commit, member
 from support.clusters.reading import read_all
@@ -193,7 +194,7 @@ def test_without_the_checkpoints_of_before_no_older_sync_is_trusted(
     commit(made.flow.source, made.group("ahead"), {(made.topic, 0): 150})
 
     def refused(*_: object) -> None:
-        raise broker_error(29, "the checkpoints topic")
+        raise broker_error(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "the checkpoints topic")
 
     monkeypatch.setattr(checkpoint_log, "read_compacted", refused)
     emitted = made.checkpoint_sync().emit(1)

@@ -7,9 +7,8 @@ from typing import cast
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.sync.checkpoints import CheckpointSync
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
-
-NOT_AUTHORIZED = 29
 
 
 def checkpoint_sync(
@@ -22,7 +21,9 @@ def test_nothing_is_read_or_written_before_the_checkpoints_topic_can_be_used(
     flow: FlowConfig,
 ) -> None:
     """MirrorCheckpointTaskTest.testCheckpointStoreInitialized"""
-    refusal = reply(name="", error_code=NOT_AUTHORIZED, error_message="not for you")
+    refusal = reply(
+        name="", error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, error_message="not for you"
+    )
     source = ScriptedCluster({})
     target = ScriptedCluster({"CreateTopicsRequest": lambda _: reply(topics=[refusal])})
     checkpoints = checkpoint_sync(flow, source, target)

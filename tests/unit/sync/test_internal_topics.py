@@ -12,6 +12,7 @@ from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
 
 TOPIC = InternalTopic(name="topic", partitions=1, replication_factor=3)
@@ -35,7 +36,15 @@ class Target(ScriptedCluster):
 
 
 def _configs(_: Any) -> Any:
-    return reply(results=[reply(error_code=29, error_message="not yours", configs=[])])
+    return reply(
+        results=[
+            reply(
+                error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                error_message="not yours",
+                configs=[],
+            )
+        ]
+    )
 
 
 def ensure(target: ScriptedCluster) -> str | None:

@@ -13,10 +13,16 @@ from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError, MalformedResponse
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
-#: COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR. A group's first question
-#: ever makes the brokers create __consumer_offsets, which takes seconds.
-MOVING = frozenset({14, 15, 16})
+#: The first request for a group ever makes brokers create __consumer_offsets, which takes seconds.
+MOVING = frozenset(
+    {
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
 
 _GROUP_KEY = 0
 #: KIP-699: before this version of FindCoordinator a request names one group only.

@@ -15,12 +15,12 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
 from heliograph.wire import messages, offset_fetch
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.offset_fetch import FetchedGroup
 
 #: A cluster that elects, or reads its groups after a restart, is waited for this long.
 PATIENCE_SECONDS = 10.0
 
-_GROUP_ID_NOT_FOUND = 69
 #: KIP-709: since version 8 of OffsetFetch a request names many groups.
 _GROUPS_PER_REQUEST = 500
 #: Commits have no batched form: this many are under way on a connection before answers are awaited.
@@ -100,7 +100,7 @@ def committed_offsets(
     def ask(node: int, its: list[str]) -> dict[str, BrokerError | None]:
         errors: dict[str, BrokerError | None] = {}
         for group, code, offsets, refused in _fetch_offsets(cluster, node, its):
-            missing = code == _GROUP_ID_NOT_FOUND
+            missing = code == ErrorCode.GROUP_ID_NOT_FOUND
             errors[group] = None if missing else _group_error(cluster, group, code)
             for partition, its_code in refused.items():
                 errors[group] = _group_error(cluster, group, its_code, partition)

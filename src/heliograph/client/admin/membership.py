@@ -39,8 +39,8 @@ from heliograph.client.admin.group_requests import (
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.poller import wait
 from heliograph.errors import BrokerError, ClientError
-from heliograph.wire import error_codes as codes
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +121,7 @@ class Membership:
             return self._step()
         except ClientError as e:
             self._hang_up()
-            if isinstance(e, BrokerError) and e.code == codes.GROUP_AUTHORIZATION_FAILED:
+            if isinstance(e, BrokerError) and e.code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
                 self._go_alone(e)
                 return 0.0
             if self.seat.generation < 0 and self._standing is not MemberState.ALONE:
@@ -144,7 +144,7 @@ class Membership:
             return  # not a member, or nobody to tell
         answer = self._looking.call(self._node, leave_request(self.seat))
         for code in (answer.error_code, *(member.error_code for member in answer.members or ())):
-            if code not in (0, codes.UNKNOWN_MEMBER_ID):
+            if code not in (0, ErrorCode.UNKNOWN_MEMBER_ID):
                 raise self._error(code)
 
     def close(self) -> None:
@@ -224,7 +224,7 @@ class Membership:
         self._next_look = sent + _BEAT_SECONDS
         if self.seat.generation >= 0:
             trusted = sent < self._asked_at + _REJOIN_TRUST_SECONDS
-            known = (0, codes.REBALANCE_IN_PROGRESS)
+            known = (0, ErrorCode.REBALANCE_IN_PROGRESS)
             if self._heartbeat() in known and trusted:
                 self._renew(sent)
             return
@@ -249,7 +249,7 @@ class Membership:
         sent = time.monotonic()
         code = self._heartbeat()
         self._next_look = sent + self._beat_seconds
-        if code in (0, codes.REBALANCE_IN_PROGRESS):
+        if code in (0, ErrorCode.REBALANCE_IN_PROGRESS):
             self._renew(sent)
             self._rejoin = code != 0
         else:
@@ -269,13 +269,15 @@ class Membership:
 
     def _refused(self, code: int, member_id: str = "") -> None:
         """Draw the consequence; those that only waiting can change, or nothing, are raised."""
-        if code == codes.MEMBER_ID_REQUIRED:  # KIP-394: ask again, with this id
+        if code == ErrorCode.MEMBER_ID_REQUIRED:  # KIP-394: ask again, with this id
             self.seat = replace(self.seat, member_id=member_id)
-        elif code == codes.REBALANCE_IN_PROGRESS:
+        elif code == ErrorCode.REBALANCE_IN_PROGRESS:
             self._rejoin = True
-        elif code == codes.INVALID_SESSION_TIMEOUT and self._session + 1 < len(_SESSION_SECONDS):
+        elif code == ErrorCode.INVALID_SESSION_TIMEOUT and self._session + 1 < len(
+            _SESSION_SECONDS
+        ):
             self._session += 1
-        elif code in MOVING or code == codes.GROUP_AUTHORIZATION_FAILED:
+        elif code in MOVING or code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
             raise self._error(code)
         else:
             self._lost(code)
@@ -284,20 +286,20 @@ class Membership:
         """Our place, if we had one, is gone."""
         self._runs, self._rejoin = False, True
         self.seat = replace(self.seat, generation=-1)
-        if code == codes.UNKNOWN_MEMBER_ID:
+        if code == ErrorCode.UNKNOWN_MEMBER_ID:
             self.seat = replace(self.seat, member_id="")
-        elif code == codes.FENCED_INSTANCE_ID:
+        elif code == ErrorCode.FENCED_INSTANCE_ID:
             log.warning(
                 "group %s: another process has taken the place of this one with the same "
                 "group.instance.id (a copied cache folder?); joining without one",
                 self.seat.group,
             )
             self.seat = Seat(group=self.seat.group)
-        elif code == codes.INCONSISTENT_GROUP_PROTOCOL:
+        elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL:
             self.seat = replace(self.seat, member_id="")
             self._standing = MemberState.REFUSED
             self._next_try = time.monotonic() + _REFUSED_SECONDS
-        elif code != codes.ILLEGAL_GENERATION:
+        elif code != ErrorCode.ILLEGAL_GENERATION:
             raise self._error(code)
 
     def _go_alone(self, error: BrokerError) -> None:

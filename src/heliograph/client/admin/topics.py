@@ -13,14 +13,13 @@ from heliograph.client.net.response_checks import only
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 EARLIEST = -2
 LATEST = -1
 
 _TIMEOUT_MS = 30_000
 _TOPIC_RESOURCE = 2
-_TOPIC_ALREADY_EXISTS = 36
-_INVALID_PARTITIONS = 37
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[st
         validate_only=False,
     )
     return _failures(
-        cluster, cluster.call_controller(request).topics, harmless=_TOPIC_ALREADY_EXISTS
+        cluster, cluster.call_controller(request).topics, harmless=ErrorCode.TOPIC_ALREADY_EXISTS
     )
 
 
@@ -83,7 +82,7 @@ def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict
         validate_only=False,
     )
     return _failures(
-        cluster, cluster.call_controller(request).results, harmless=_INVALID_PARTITIONS
+        cluster, cluster.call_controller(request).results, harmless=ErrorCode.INVALID_PARTITIONS
     )
 
 
@@ -137,7 +136,9 @@ def list_offsets(
         missing -= found.keys()
         if missing:
             if time.monotonic() > deadline or (problem and not problem.retriable):
-                raise problem or messages.broker_error(5, f"{cluster.config.alias}: {min(missing)}")
+                raise problem or messages.broker_error(
+                    ErrorCode.LEADER_NOT_AVAILABLE, f"{cluster.config.alias}: {min(missing)}"
+                )
             time.sleep(backoff.next())
     return found
 

@@ -19,6 +19,7 @@ from heliograph.client.net.poller import wait
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchedPartition, FetchLimits
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,9 @@ _PENALTY_SECONDS = 0.2
 #: Of an answer, beside records: about 100 bytes for each partition.
 _ANSWER_OVERHEAD = 1 << 20
 _WAIT_SECONDS = 0.1
+_SESSION_LOST = frozenset(
+    {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
+)
 
 
 @dataclass(slots=True)
@@ -250,7 +254,7 @@ class Fetcher:
         session = self._sessions[node]
         session.connection = None
         response = fetch.decode_response(body)
-        if response.error in (fetch.FETCH_SESSION_ID_NOT_FOUND, fetch.INVALID_FETCH_SESSION_EPOCH):
+        if response.error in _SESSION_LOST:
             session.reset()
             self._routed = None
             return

@@ -10,9 +10,9 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import LeaderEpochMark, LogBounds, TopicPartition
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
-_NO_LEADER = 5
 #: A reader: it hears of nothing past the high watermark.
 _CONSUMER = -1
 
@@ -55,7 +55,7 @@ def epoch_ends(
         leader = cluster.metadata.leaders.get(partition)
         if leader is None:
             missing[partition] = str(
-                broker_error(_NO_LEADER, f"{cluster.config.alias}: {partition}")
+                broker_error(ErrorCode.LEADER_NOT_AVAILABLE, f"{cluster.config.alias}: {partition}")
             )
         else:
             by_leader.setdefault(leader, []).append(partition)

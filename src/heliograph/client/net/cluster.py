@@ -27,13 +27,13 @@ from heliograph.errors import (
     UnsupportedBroker,
 )
 from heliograph.model import ClusterConfig, SeenCluster, TopicPartition
-from heliograph.wire import error_codes, messages
+from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
 #: Of Metadata: before Kafka 2.4 brokers may tell epochs of the past (KAFKA-9212), and none is better.
 _RELIABLE_EPOCHS = 9
-_LEADER_NOT_AVAILABLE = 5
 #: Brokers answer it from memory. Copies wait for it after a broker has been lost.
 _METADATA_SECONDS = 5.0
 
@@ -59,7 +59,7 @@ class Metadata:
 
     def why_leaderless(self, partition: TopicPartition) -> int:
         """The error code of a partition that `leaders` lacks."""
-        return self.errors.get(partition.topic, _LEADER_NOT_AVAILABLE)
+        return self.errors.get(partition.topic, ErrorCode.LEADER_NOT_AVAILABLE)
 
     def topic_id(self, topic: str) -> str | None:
         """As Kafka writes it: base64 for URLs, without padding (`org.apache.kafka.common.Uuid`)."""
@@ -265,7 +265,7 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
     for topic in response.topics:
         if topic.error_code:
             errors[topic.name] = topic.error_code
-            if topic.error_code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+            if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 missing.add(topic.name)
             continue
         partitions[topic.name] = len(topic.partitions)

@@ -27,6 +27,7 @@ from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.login import Login
 from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
 #: Above anything a broker sends unasked; a larger length field is garbage, not a response.
@@ -45,7 +46,6 @@ _STOP_GRACE_SECONDS = 2.0
 _RENEWAL = (0.85, 0.95)
 #: Of the first question; version 3 tells the broker our name.
 _API_VERSIONS = range(4)
-_UNSUPPORTED_VERSION = 35
 
 
 class _Expected(NamedTuple):
@@ -329,7 +329,7 @@ class Connection:
             return stopped() and time.monotonic() > impatient
 
         response = self._ask_versions(_API_VERSIONS[-1], enough)
-        if response.error_code == _UNSUPPORTED_VERSION:
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
             # The answer has version 0's shape; since 2.4 it names the versions that would do (KIP-511).
             key = messages.ApiVersionsRequest.API_KEY
             offered = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}

@@ -41,6 +41,7 @@ from heliograph.errors import BrokerError, ClientError, HeliographError, Malform
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import SEQUENCES, rewrite
 from heliograph.wire import messages, produce
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -56,11 +57,17 @@ _IDLE_SECONDS = 1.0
 #: As long as Java's producer waits (TransactionManager.ADD_PARTITIONS_RETRY_BACKOFF_MS).
 _MARKERS_SECONDS = 0.02
 
-_DUPLICATE_SEQUENCE_NUMBER = 46
-_CONCURRENT_TRANSACTIONS = 51
-#: The broker does not know our sequence any more: OUT_OF_ORDER_SEQUENCE_NUMBER,
-#: INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, PRODUCER_FENCED.
-IDENTITY_ERRORS = frozenset({45, 47, 59, 90})
+#: A duplicate is a batch that the broker had appended before, under the same sequence.
+_APPENDED = frozenset({0, ErrorCode.DUPLICATE_SEQUENCE_NUMBER})
+#: The broker does not know our producer id or our sequence any more.
+IDENTITY_ERRORS = frozenset(
+    {
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.UNKNOWN_PRODUCER_ID,
+        ErrorCode.PRODUCER_FENCED,
+    }
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -345,7 +352,7 @@ class Producer:
         for answer in answers:
             lane, batch = taken.pop(TopicPartition(answer.topic, answer.partition))
             lane.in_flight -= 1
-            if answer.error in (0, _DUPLICATE_SEQUENCE_NUMBER):
+            if answer.error in _APPENDED:
                 self._acknowledged(lane, batch, answer.base_offset)
             else:
                 subject = f"target {lane.partition}: source offset {batch.first_offset}"
@@ -353,7 +360,11 @@ class Producer:
                 self._failed(lane, batch, error)
         for lane, batch in taken.values():  # an answer that leaves a partition out
             lane.in_flight -= 1
-            self._failed(lane, batch, messages.broker_error(-1, f"target {lane.partition}"))
+            self._failed(
+                lane,
+                batch,
+                messages.broker_error(ErrorCode.UNKNOWN_SERVER_ERROR, f"target {lane.partition}"),
+            )
 
     def _acknowledged(self, lane: PartitionQueue, batch: ProducerBatch, base_offset: int) -> None:
         if (
@@ -407,7 +418,7 @@ class Producer:
         if error.code in FENCING:
             raise fenced(transaction.transactional_id, error)
         if (
-            error.code == _CONCURRENT_TRANSACTIONS
+            error.code == ErrorCode.CONCURRENT_TRANSACTIONS
         ):  # the markers of the one before are being written
             lane.retry_at = time.monotonic() + _MARKERS_SECONDS
             self._waiting.append(lane)

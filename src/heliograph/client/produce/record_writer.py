@@ -13,6 +13,7 @@ from heliograph.errors import BrokerError, ClientError, ConnectionLost
 from heliograph.model import TopicPartition
 from heliograph.records.decode import Record
 from heliograph.records.encode import encode
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 #: A batch stays below half of Kafka's default max.message.bytes, unless one record alone is larger.
@@ -35,7 +36,9 @@ class RecordWriter:
         """How many partitions the topic has; without the topic, as `write` fails without it."""
         count = self._cluster.refresh([self.topic]).partitions.get(self.topic)
         if count is None:
-            raise broker_error(3, f"{self._cluster.config.alias}: {self.topic}")
+            raise broker_error(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self._cluster.config.alias}: {self.topic}"
+            )
         return count
 
     def write(self, records: Mapping[int, Sequence[Record]], *, patience: float = 30.0) -> None:

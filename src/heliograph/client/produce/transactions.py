@@ -20,7 +20,8 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import only
 from heliograph.errors import BrokerError, ClientError, Fenced
 from heliograph.model import ProducerIdentity, TopicPartition
-from heliograph.wire import error_codes, messages
+from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -31,19 +32,22 @@ _NO_PRODUCER = ProducerIdentity(-1, -1)
 _FEATURE = "transaction.version"
 _LIST_TRANSACTIONS_KEY = 66
 
-#: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR.
-_MOVED = frozenset({15, 16})
-_OPERATION_NOT_ATTEMPTED = 55
+_MOVED = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR})
 #: What AddPartitionsToTxn says of a partition; every other code concerns the transaction.
 _OF_A_PARTITION = frozenset(
     {
-        error_codes.UNKNOWN_TOPIC_OR_PARTITION,
-        error_codes.TOPIC_AUTHORIZATION_FAILED,
-        _OPERATION_NOT_ATTEMPTED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.OPERATION_NOT_ATTEMPTED,
     }
 )
-#: INVALID_PRODUCER_ID_MAPPING: the transactional.id belongs to another producer id by now.
-FENCING = frozenset({error_codes.INVALID_PRODUCER_EPOCH, error_codes.PRODUCER_FENCED, 49})
+FENCING = frozenset(
+    {
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,  # the transactional.id has another producer id now
+        ErrorCode.PRODUCER_FENCED,
+    }
+)
 
 
 def fenced(transactional_id: str, error: BrokerError) -> Fenced:
@@ -107,7 +111,9 @@ class Coordinator:
         left = set(partitions)
         while left:
             answers = self._add_once(identity, sorted(left))
-            refused = {p: e for p, e in answers.items() if e.code != _OPERATION_NOT_ATTEMPTED}
+            refused = {
+                p: e for p, e in answers.items() if e.code != ErrorCode.OPERATION_NOT_ATTEMPTED
+            }
             failed |= refused
             left = answers.keys() - refused.keys() if refused else set()
         return failed
@@ -274,7 +280,7 @@ class Transaction:
         except BrokerError as e:
             # Without a commit of ours, it means that nothing that was sent has arrived. (Kafka's coordinator
             # aborts with version 2 also what it knows nothing of: TransactionCoordinator.endTransaction.)
-            if e.code != error_codes.INVALID_TXN_STATE or self._commit_asked:
+            if e.code != ErrorCode.INVALID_TXN_STATE or self._commit_asked:
                 raise
             known = False
         if self.version == 1 or not known:

@@ -11,10 +11,7 @@ from typing import Any
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.errors import LoginFailed, SecurityFailed
 from heliograph.wire import messages
-
-_UNSUPPORTED_SASL_MECHANISM = 33
-_ILLEGAL_SASL_STATE = 34
-_SASL_AUTHENTICATION_FAILED = 58
+from heliograph.wire.error_codes import ErrorCode
 
 #: Sends a request of kafka-python's, and hands its decoded response to who asked.
 Ask = Callable[[Any, Callable[[Any], None]], None]
@@ -41,12 +38,12 @@ class Login:
         self._ask(handshake, lambda response: self._shaken(response, first))
 
     def _shaken(self, response: Any, first: bytes) -> None:
-        if response.error_code == _UNSUPPORTED_SASL_MECHANISM:
+        if response.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM:
             raise LoginFailed(
                 f"{self._address}: {self._security.key('sasl.mechanism')}: expected one of "
                 f"{', '.join(response.mechanisms)}, which the broker offers, found {self._name}"
             )
-        if response.error_code == _ILLEGAL_SASL_STATE:
+        if response.error_code == ErrorCode.ILLEGAL_SASL_STATE:
             raise LoginFailed(
                 f"{self._address}: this listener wants no login; "
                 f"{self._security.key('security.protocol')} may be wrong, or the port"
@@ -60,7 +57,7 @@ class Login:
         self._ask(request, self._answered)
 
     def _answered(self, response: Any) -> None:
-        if response.error_code == _SASL_AUTHENTICATION_FAILED:
+        if response.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED:
             raise LoginFailed(self._refusal(response.error_message or "it does not say why"))
         if response.error_code:
             subject = f"{self._address}: SaslAuthenticate"

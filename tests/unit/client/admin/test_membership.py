@@ -7,6 +7,7 @@ import pytest
 from heliograph.client.admin.group_requests import Protocol
 from heliograph.client.admin.membership import Membership, MemberState
 from heliograph.errors import BrokerError
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
 
 
@@ -30,7 +31,7 @@ def member(*codes: int) -> Membership:
 
 
 def test_who_may_not_join_runs_alone() -> None:
-    alone = member(30)
+    alone = member(ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
     alone.step()
 
@@ -40,7 +41,7 @@ def test_who_may_not_join_runs_alone() -> None:
 
 
 def test_a_coordinator_that_is_not_there_yet_is_waited_for() -> None:
-    waiting = member(15, 30)
+    waiting = member(ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
     with pytest.raises(BrokerError) as caught:
         waiting.step()

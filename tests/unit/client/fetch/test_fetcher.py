@@ -12,10 +12,12 @@ from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.model import ClusterConfig, IsolationLevel, TopicPartition
 from heliograph.wire import fetch
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchLimits
 
 A, B, C = (TopicPartition("orders", number) for number in range(3))
-OK, NO_SESSION, NO_LEADER = 0, fetch.FETCH_SESSION_ID_NOT_FOUND, 5
+OK = 0
+NO_SESSION, NO_LEADER = ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.LEADER_NOT_AVAILABLE
 
 
 class Line:
