@@ -48,19 +48,11 @@ class Topic(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Both topics, and the source's log, as in `LogBounds`; None: not asked."""
+    """Both topics and the source's log, as brokers describe them now; `log` None: not asked for."""
 
     source: Topic = field(default_factory=Topic)
     remote: Topic = field(default_factory=Topic)
-    start: int | None = None
-    end: int | None = None
-    epoch_end: int | None = None
-    epoch: int = -1
-
-    @classmethod
-    def of(cls, bounds: LogBounds) -> Found:
-        """Topics aside."""
-        return cls(**bounds._asdict())
+    log: LogBounds | None = None
 
     def origin(self) -> TopicIdPair:
         return TopicIdPair(self.source.id, self.remote.id)
@@ -84,7 +76,7 @@ def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
     position: int | None = known.position
     gaps: list[Gap] = []
     if differs(known.origin.source, found.source.id):
-        position = _reset(found, reset)
+        position = _reset(found.log, reset)
         gaps += _recreated(known, position)
     else:
         position, gaps = _judge_log(known, found, reset)
@@ -94,19 +86,20 @@ def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
 def departure(known: Known, found: Found) -> int | None:
     """The offset from which on the source's log is not the one that was read; None: it is that one, as far
     as is known."""
-    mark, end = known.mark, found.epoch_end
-    if mark is None or end is None or end < 0:
+    mark, log = known.mark, found.log
+    if mark is None or log is None or log.epoch_end is None or log.epoch_end < 0:
         return None
+    end = log.epoch_end
     # What was read under epochs that this leader lacks is not in its log (KIP-279).
-    if found.epoch >= 0:
-        end = min([end, *(start for epoch, start in mark.starts if epoch > found.epoch)])
+    if log.epoch >= 0:
+        end = min([end, *(start for epoch, start in mark.starts if epoch > log.epoch)])
     return end if end < mark.offset else None
 
 
 def mark_after(known: Known, found: Found, verdict: Verdict) -> LeaderEpochMark | None:
     """What is known of the log from now on. Kept at a jump: without it, another truncation before the next
     record is read would go unnoticed."""
-    if known.mark is None or found.epoch_end == UNKNOWN_EPOCH:
+    if known.mark is None or (found.log is not None and found.log.epoch_end == UNKNOWN_EPOCH):
         return None
     if any(gap.kind in (GapKind.PAST_END, GapKind.SOURCE_RECREATED) for gap in verdict.gaps):
         return None
@@ -143,11 +136,13 @@ def _recreated(known: Known, position: int | None) -> Iterator[Gap]:
 
 
 def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | None, list[Gap]]:
-    position, gaps = known.position, list[Gap]()
-    course = found.epoch_end if known.mark is not None else None
+    position, log, gaps = known.position, found.log, list[Gap]()
+    if log is None:
+        return position, gaps
+    course = log.epoch_end if known.mark is not None else None
     if course == UNKNOWN_EPOCH:
-        lost = _reset(found, reset)
-        return lost, [_gap(GapKind.TRUNCATED, min(found.start or 0, position), position, lost)]
+        lost = _reset(log, reset)
+        return lost, [_gap(GapKind.TRUNCATED, min(log.start, position), position, lost)]
     departs = departure(known, found)
     if departs is not None and departs < position:
         gaps.append(_gap(GapKind.TRUNCATED, departs, position, departs))
@@ -155,12 +150,12 @@ def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | No
     # A leader that has all that was read may not let it be read again yet: its high watermark lags behind
     # after an election. Past its end is only what nobody has read of this log.
     read = known.mark is not None and course is not None and position <= known.mark.offset
-    if found.end is not None and position > found.end and not read:
-        lost = _reset(found, reset)
-        return lost, [*gaps, _gap(GapKind.PAST_END, found.end, position, lost)]
-    if found.start is not None and position < found.start:
-        lost = _reset(found, reset)
-        end = found.start if lost is None else lost
+    if position > log.end and not read:
+        lost = _reset(log, reset)
+        return lost, [*gaps, _gap(GapKind.PAST_END, log.end, position, lost)]
+    if position < log.start:
+        lost = _reset(log, reset)
+        end = log.start if lost is None else lost
         return lost, [*gaps, _gap(GapKind.OVERTAKEN, position, end, lost)]
     return position, gaps
 
@@ -175,12 +170,10 @@ def _judge_remote(known: Known, found: Found, position: int | None) -> Iterator[
         yield _gap(GapKind.REMOTE_RECREATED, 0, known.position, position)
 
 
-def _reset(found: Found, reset: OffsetReset) -> int | None:
-    return {
-        OffsetReset.EARLIEST: found.start,
-        OffsetReset.LATEST: found.end,
-        OffsetReset.NONE: None,
-    }[reset]
+def _reset(log: LogBounds | None, reset: OffsetReset) -> int | None:
+    if log is None or reset is OffsetReset.NONE:
+        return None
+    return log.start if reset is OffsetReset.EARLIEST else log.end
 
 
 def _gap(kind: GapKind, first: int, end: int, resumed: int | None) -> Gap:

@@ -22,6 +22,7 @@ from heliograph.model import (
     Landmark,
     LeaderEpochMark,
     Lineage,
+    LogBounds,
     PartitionState,
     ProducerSnapshot,
     Receipt,
@@ -47,7 +48,7 @@ log = logging.getLogger(__name__)
 
 #: What is found in the source's logs, of the partitions that can be asked just now.
 LookAtLogs = Callable[
-    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, Found]
+    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, LogBounds]
 ]
 #: Positions that are others from now on; None: none, as long as nobody gives one.
 Moved = dict[TopicPartition, int | None]
@@ -206,8 +207,7 @@ class FlowGaps:
             for partition in sorted(changed):
                 if partition in there and partition not in seen:
                     continue  # its leader does not answer: the next look will find it so again
-                topics, its_log = found[partition], seen.get(partition, Found())
-                all_found = replace(its_log, source=topics.source, remote=topics.remote)
+                all_found = replace(found[partition], log=seen.get(partition))
                 verdict = judge(known[partition], all_found, self._flow.auto_offset_reset)
                 mark = mark_after(known[partition], all_found, verdict)
                 if self._settle(partition, known[partition], verdict, mark, ids):

@@ -18,6 +18,7 @@ from heliograph.model import (
     Copied,
     Landmark,
     LeaderEpochMark,
+    LogBounds,
     OffsetReset,
     ProducerSnapshot,
     Receipt,
@@ -25,7 +26,6 @@ from heliograph.model import (
     TopicPartition,
 )
 from heliograph.plan.epoch import FlowView
-from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.resume import Resumption, resumption
 from heliograph.plan.topic_outcome import TopicIds
@@ -430,11 +430,11 @@ class ObservedFlow:
 
     def _logs(
         self, marks: Mapping[TopicPartition, LeaderEpochMark | None]
-    ) -> Mapping[TopicPartition, Found]:
+    ) -> Mapping[TopicPartition, LogBounds]:
         found, missing = look_at_logs(self._source, marks)
         for partition, problem in missing.items():
             log.warning("flow %s: %s: %s", self.config.name, partition, problem)
-        return {partition: Found.of(bounds) for partition, bounds in found.items()}
+        return found
 
     def _look_for_release(self) -> None:
         """Failed partitions wait for another stored offset; it is looked for less and less often."""

@@ -17,7 +17,7 @@ from heliograph.wire.topic_configs import ConfigChange, ConfigEntry
 
 log = logging.getLogger(__name__)
 
-_REMEDIES = {
+_REMEDIES: Mapping[int, str] = {
     ErrorCode.TOPIC_AUTHORIZATION_FAILED: (
         "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
         "or set sync.topic.configs.enabled=false"
