@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from heliograph.client.admin import topics as admin
-from heliograph.client.fetch import fetcher
+from heliograph.client.fetch import fetcher, log_reader
 from heliograph.client.net import backoff
 from heliograph.client.produce import producer
 from heliograph.copy import (
@@ -32,9 +32,10 @@ from heliograph.runtime import log_gaps as service_gaps
 from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World
 
-_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs,
-            producer, producer_recovery, producers, quarantine, service_gaps, subscription)  # fmt: skip
-_WAITING = (fetcher, loop, producers)
+_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, log_reader, loop, offset_store,
+            offset_syncs, producer, producer_recovery, producers, quarantine, service_gaps,
+            subscription)  # fmt: skip
+_WAITING = (log_reader, loop, producers)
 _LONGEST_WAIT = 0.1
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heliograph.client.admin.leaders import ask_leaders
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import only
@@ -115,30 +116,13 @@ def list_offsets(
     """
     missing, found = set(partitions), dict[TopicPartition, int]()
     backoff, deadline = Backoff(), time.monotonic() + patience
-    problem: ClientError | None = None
     while missing:
-        cluster.refresh({p.topic for p in missing})
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for partition in missing:
-            leader = cluster.metadata.leaders.get(partition)
-            if leader is None:
-                code = cluster.metadata.why_leaderless(partition)
-                problem = messages.broker_error(code, f"{cluster.config.alias}: {partition}")
-            else:
-                by_leader.setdefault(leader, []).append(partition)
-        for leader, led in by_leader.items():
-            try:
-                problem = (
-                    _ask_offsets(cluster, leader, led, timestamp, isolation_level, found) or problem
-                )
-            except ClientError as e:
-                problem = e
-        missing -= found.keys()
-        if missing:
-            if time.monotonic() > deadline or (problem and not problem.retriable):
-                raise problem or messages.broker_error(
-                    ErrorCode.LEADER_NOT_AVAILABLE, f"{cluster.config.alias}: {min(missing)}"
-                )
+        answers, failed = available_offsets(cluster, missing, timestamp, isolation_level)
+        found |= answers
+        missing -= answers.keys()
+        for error in list(failed.values())[-1:]:
+            if not error.retriable or time.monotonic() > deadline:
+                raise error
             time.sleep(backoff.next())
     return found
 
@@ -148,31 +132,15 @@ def available_offsets(
     partitions: Iterable[TopicPartition],
     timestamp: int,
     isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-) -> tuple[dict[TopicPartition, int], dict[TopicPartition, str]]:
-    """As `list_offsets`, without waiting: of partitions whose leader does not answer, it says why."""
-    wanted, found = list(partitions), dict[TopicPartition, int]()
-    missing: dict[TopicPartition, str] = {}
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, ClientError]]:
+    """As `list_offsets`, without waiting; and the errors of partitions whose leader does not answer."""
+    wanted = list(partitions)
     cluster.refresh({partition.topic for partition in wanted})
-    by_leader: dict[int, list[TopicPartition]] = {}
-    for partition in wanted:
-        leader = cluster.metadata.leaders.get(partition)
-        if leader is None:
-            missing[partition] = str(
-                messages.broker_error(
-                    cluster.metadata.why_leaderless(partition),
-                    f"{cluster.config.alias}: {partition}",
-                )
-            )
-        else:
-            by_leader.setdefault(leader, []).append(partition)
-    for leader, led in by_leader.items():
-        problem: ClientError | None
-        try:
-            problem = _ask_offsets(cluster, leader, led, timestamp, isolation_level, found)
-        except ClientError as e:
-            problem = e
-        missing |= {partition: str(problem) for partition in led if partition not in found}
-    return found, missing
+    return ask_leaders(
+        cluster,
+        wanted,
+        lambda leader, led: _ask_offsets(cluster, leader, led, timestamp, isolation_level),
+    )
 
 
 def _ask_offsets(
@@ -181,8 +149,7 @@ def _ask_offsets(
     partitions: list[TopicPartition],
     timestamp: int,
     isolation_level: IsolationLevel,
-    found: dict[TopicPartition, int],
-) -> BrokerError | None:
+) -> dict[TopicPartition, int | BrokerError]:
     topic_entry = messages.ListOffsetsRequest.ListOffsetsTopic
     entry = topic_entry.ListOffsetsPartition
     by_topic: dict[str, list[int]] = {}
@@ -203,17 +170,17 @@ def _ask_offsets(
         ],
         max_version=6,
     )
-    problem = None
+    found: dict[TopicPartition, int | BrokerError] = {}
     for topic in cluster.call(leader, request).topics:
         for answer in topic.partitions:
             key = TopicPartition(topic.name, answer.partition_index)
-            if answer.error_code:
-                problem = messages.broker_error(
-                    answer.error_code, f"{cluster.config.alias}: offsets of {key}"
-                )
-            else:
-                found[key] = answer.offset
-    return problem
+            subject = f"{cluster.config.alias}: offsets of {key}"
+            found[key] = (
+                messages.broker_error(answer.error_code, subject)
+                if answer.error_code
+                else answer.offset
+            )
+    return found
 
 
 def topic_config(cluster: ClusterClient, topic: str, key: str) -> str | None:

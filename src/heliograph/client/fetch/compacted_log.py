@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.log_tail import read_between
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import ConnectionLost

@@ -15,7 +15,6 @@ from heliograph.client.fetch.fetch_memory import FetchMemory
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.client.net.connection import Connection
 from heliograph.client.net.log_throttle import LogThrottle
-from heliograph.client.net.poller import wait
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
@@ -28,7 +27,6 @@ log = logging.getLogger(__name__)
 _PENALTY_SECONDS = 0.2
 #: Of an answer, beside records: about 100 bytes for each partition.
 _ANSWER_OVERHEAD = 1 << 20
-_WAIT_SECONDS = 0.1
 _SESSION_LOST = frozenset(
     {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
 )
@@ -124,20 +122,6 @@ class Fetcher:
                 del self._sessions[node]  # it leads nothing of ours any more
         if complete and not self._stale and not self._penalty:
             self._routed = (self.cluster.metadata, dict(self.positions))
-
-    def fetch_all(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Fetch until no position is left, and close; whether it came to that within so many seconds."""
-        deadline = time.monotonic() + seconds
-        try:
-            while self.positions and not stopped():
-                self.send()
-                wait(self.connections(), _WAIT_SECONDS)
-                self.pump()
-                if time.monotonic() > deadline:
-                    break
-        finally:
-            self.close()
-        return not self.positions
 
     def _is_settled(self) -> bool:
         """Whether nothing has changed since all sessions were told: of thousands of idle partitions, none

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.errors import BrokerError, ConnectionLost, Interrupted
 from heliograph.model import IsolationLevel, TopicPartition
-from heliograph.records.decode import Record, decode
-from heliograph.records.select import select
-from heliograph.wire.fetch import FetchedPartition, FetchLimits
-from heliograph.wire.messages import broker_error, error_is_retriable
+from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
 
@@ -84,68 +79,3 @@ class LogTail:
             )
             self.restarted = True
         self._position = self._topic_id = None
-
-
-def read_between(
-    cluster: ClusterClient,
-    starts: Mapping[TopicPartition, int],
-    ends: Mapping[TopicPartition, int],
-    on_records: Callable[[TopicPartition, list[Record]], None],
-    *,
-    patience: float,
-) -> None:
-    """Hand over all committed records from each start up to its end, in order per partition."""
-    reading = _Reading(cluster, starts, ends, on_records)
-    fetcher = reading.fetcher
-    done = fetcher.fetch_all(patience, lambda: reading.refusal is not None or cluster.stopped())
-    if reading.refusal is not None:
-        raise reading.refusal
-    if not done:
-        first = f"{cluster.config.alias}: {min(fetcher.positions)}"
-        if cluster.stopped():
-            raise Interrupted(f"{first}: stopped while it was read")
-        raise ConnectionLost(f"{first} could not be read to its end in {patience:g} s")
-
-
-class _Reading:
-    def __init__(
-        self,
-        cluster: ClusterClient,
-        starts: Mapping[TopicPartition, int],
-        ends: Mapping[TopicPartition, int],
-        on_records: Callable[[TopicPartition, list[Record]], None],
-    ) -> None:
-        self._alias = cluster.config.alias
-        self._ends = ends
-        self._on_read = on_records
-        self.refusal: BrokerError | None = None
-        self.fetcher = Fetcher(
-            cluster,
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            limits=FetchLimits(),
-            on_records=self._on_records,
-            on_nothing=self._on_nothing,
-        )
-        self.fetcher.positions = {p: at for p, at in starts.items() if at < ends[p]}
-
-    def _on_records(self, answer: FetchedPartition) -> None:
-        key = TopicPartition(answer.topic, answer.partition)
-        if answer.error:
-            # Not raised here: to a fetcher, what is raised means that the connection is of no use.
-            if not error_is_retriable(answer.error):
-                self.refusal = broker_error(answer.error, f"{self._alias}: {key}")
-            return
-        position = self.fetcher.positions[key]
-        selection = select(answer.records, position=position, aborted=answer.aborted)
-        for batch in selection.batches:
-            records = decode(batch.data, subject=f"{self._alias}: {key}")
-            # A fetch returns whole batches: the first may start below, the last end behind.
-            self._on_read(key, [r for r in records if position <= r.offset < self._ends[key]])
-        self.fetcher.positions[key] = selection.position
-        if selection.position >= self._ends[key]:
-            del self.fetcher.positions[key]
-
-    def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
-        for key, end in ends.items():
-            if end >= self._ends[key]:  # compaction has removed everything up to it
-                self.fetcher.positions.pop(key, None)
