@@ -14,7 +14,7 @@ import pytest
 from heliograph.client.admin import topics as admin
 from heliograph.client.fetch import fetcher, log_reader
 from heliograph.client.net import backoff
-from heliograph.client.produce import producer
+from heliograph.client.produce import producer, send_queues
 from heliograph.copy import (
     at_least_once,
     cluster_retry,
@@ -33,8 +33,8 @@ from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World
 
 _CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, log_reader, loop, offset_store,
-            offset_syncs, producer, producer_recovery, producers, quarantine, service_gaps,
-            subscription)  # fmt: skip
+            offset_syncs, producer, producer_recovery, producers, quarantine, send_queues,
+            service_gaps, subscription)  # fmt: skip
 _WAITING = (log_reader, loop, producers)
 _LONGEST_WAIT = 0.1
 
