@@ -138,7 +138,7 @@ REFUSALS = {
     "no login where one is wanted": (
         "SASL",
         lambda files: {},
-        "the broker closed the connection at the first question; a listener that wants SASL",
+        "the broker closed the connection at the first request; a listener that wants SASL",
     ),
 }  # fmt: skip
 
