@@ -1,4 +1,4 @@
-"""What becomes of a plan for topics when the target has refused some of its actions."""
+"""Determines which topics are mirrored after the target has refused some actions of a plan."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _AUTHORIZATION = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicIds:
-    """Ids of all topics that were found on the source and on the target, and of those `created` on the
-    target since, which it did not have; None: not known."""
+    """Ids of all topics found on the source and on the target, and of those `created` on the target since;
+    None: not known."""
 
     source: Mapping[str, str | None] = field(default_factory=dict)
     target: Mapping[str, str | None] = field(default_factory=dict)
@@ -31,8 +31,8 @@ class TopicIds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirroredTopics:
-    """Source topics that have their counterpart on the target, with the number of partitions that both
-    have, and, by source topic, what is wrong with the others."""
+    """Source topics that have a remote topic, with the number of partitions that both have, and the problems
+    of the others by source topic."""
 
     partitions: dict[str, int]
     problems: dict[str, str]
@@ -42,10 +42,10 @@ class MirroredTopics:
 def outcome(
     plan: TopicPlan, source: Mapping[str, int], failed: Mapping[str, BrokerError]
 ) -> MirroredTopics:
-    """`source` maps topics to partition counts, `failed` remote topics to what was answered.
+    """`source` maps topics to partition counts, `failed` remote topics to errors.
 
-    A topic that could not be created is not mirrored; one that could not get all of the source's
-    partitions is, as far as it has them. One that is gone meanwhile is no problem.
+    A topic that could not be created is not mirrored; one with fewer partitions than the source is mirrored
+    for those that it has. A topic that was deleted meanwhile is no problem.
     """
     partitions = {topic: source[topic] for topic in plan.mirrored}
     problems = dict(plan.problems)
@@ -63,7 +63,7 @@ def outcome(
 
 
 def explain(action: TopicAction, error: BrokerError) -> str:
-    """What is not mirrored, what the broker said, and what helps."""
+    """What is not mirrored, the broker's error, and the remedy."""
     if isinstance(action, AddPartitions):
         return (
             f"{action.source_topic}: {action.topic} has {action.partitions_now} partitions and cannot "

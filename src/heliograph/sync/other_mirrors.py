@@ -1,4 +1,4 @@
-"""Traces that mirrors of other processes leave on a cluster that they mirror into."""
+"""Reads what mirrors of other processes have written on a cluster that they mirror into."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heliograph.sync.statuses import Statuses, read_statuses
 
 log = logging.getLogger(__name__)
 
-#: A Heliograph that is alive says so at least this often.
+#: A running Heliograph writes its status at least this often.
 _ALIVE_MS = 15_000
 
 
@@ -26,8 +26,8 @@ class Traces(NamedTuple):
 
 
 def read_traces(cluster: ClusterClient, alias: str) -> Traces:
-    """Of Heliographs, but for flows that ended in order; and of the MirrorMaker 2 in dedicated mode, if any,
-    that mirrors into this cluster from its `alias`."""
+    """Flows of Heliographs, except those that were stopped in order, and a MirrorMaker 2 in dedicated mode,
+    if any, that mirrors into this cluster from its `alias`."""
     topics = frozenset(cluster.refresh().partitions)
     told = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
     flows = [flow for _, its in sorted(told.items()) for flow in _flows_of(its, topics)]
@@ -56,7 +56,7 @@ def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
 
 
 def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
-    """What a flow that has just begun will mirror; a filter that we cannot read is one that takes all."""
+    """Topics that a flow will mirror by its filter; all of them if we cannot parse the filter."""
     try:
         wanted = DefaultTopicFilter.of(status.topics, status.topics_exclude)
     except InvalidPattern as e:
@@ -66,7 +66,7 @@ def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
 
 
 def _java_mirrors(cluster: ClusterClient, alias: str, last_word: int) -> list[JavaMirror]:
-    """A Heliograph stores its offsets in the same topic: what is not newer than its last word is its own."""
+    """Heliograph stores its offsets in the same topic: records up to its last status are its own."""
     topic = f"mm2-offsets.{alias}.internal"
     newest: dict[str, int] = {}
     for number in range(cluster.refresh([topic]).partitions.get(topic, 0)):

@@ -1,7 +1,7 @@
 """Kafka's error codes that our code decides by (`org.apache.kafka.common.protocol.Errors`).
 
-A broker may send others: `wire.messages.broker_error` names those, too. Codes that are read off the wire stay
-plain ints, which compare equal to these.
+Brokers send others, too; `wire.messages.broker_error` names all of them. Codes from responses stay plain
+ints, which compare equal to these.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def test_without_the_checkpoints_of_before_no_older_sync_is_trusted(
     emitted = made.checkpoint_sync().emit(1)
 
     (problem,) = emitted.problems.values()
-    assert "go on without those before" in problem
+    assert "continuing without the earlier checkpoints" in problem
     assert {c.group: c.downstream for c in written(made)} == {made.group("ahead"): 101}
 
 
@@ -229,7 +229,7 @@ def test_a_partition_of_which_nothing_is_mirrored_has_no_checkpoint(made: HandMa
 
     assert emitted.checkpoints == 0
     assert emitted.untranslated == {
-        made.group(): {TopicPartition(made.topic, 0): "nothing is known to be mirrored"}
+        made.group(): {TopicPartition(made.topic, 0): "no mirrored offsets are known"}
     }
 
 
@@ -242,7 +242,7 @@ def test_a_topic_of_syncs_that_is_not_there_is_a_problem_until_it_comes(made: Ha
     made.sync(5, 5, **ON_TARGET)
     after = sync.emit(3)
 
-    assert "is not there" in problem
+    assert "does not exist" in problem
     assert (after.problems, after.checkpoints) == ({}, 1)
 
 

@@ -62,7 +62,7 @@ def test_a_topic_that_both_directions_would_mirror_under_its_name_is_refused_in_
         "b->a": {"orders"},
     }
     assert refused["a->b"]["orders"] == (
-        "orders: not mirrored: it would go round in a circle (a -> b -> a) and come back as orders; "
+        "orders: not mirrored: it would go round in a cycle (a -> b -> a) and come back as orders; "
         "exclude it from one of these flows (topics, topics.exclude), or name remote topics with "
         "DefaultReplicationPolicy in all of them"
     )
@@ -118,7 +118,7 @@ def test_a_cluster_under_two_aliases_is_not_mirrored_onto_itself(
 
     assert refused["a->b"]["orders"] == (
         "orders: not mirrored: a and b are one cluster (id one), so the flow a->b would mirror its own "
-        "copies on and on; correct bootstrap.servers, or let topics take none of the copies"
+        "copies without end; correct bootstrap.servers, or exclude the copies with topics.exclude"
     )
 
 

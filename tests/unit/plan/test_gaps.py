@@ -269,16 +269,16 @@ def test_every_gap_is_told_with_its_range_and_its_outcome(kind: GapKind) -> None
     assert f"{policy}.policy=fail" in outcome(Gap(kind, 50, 60, -1), FAIL)
     then = outcome(Gap(kind, 50, 60, 7), CONTINUE)
     expected = {
-        GapKind.SOURCE_DELETED: "its remote topic stays as it is",
-        GapKind.TARGET_LOST: "copying them again from source offset 7 on",
+        GapKind.SOURCE_DELETED: "its remote topic is kept",
+        GapKind.TARGET_LOST: "copying them again from source offset 7",
     }
-    assert then == expected.get(kind, "going on at offset 7")
+    assert then == expected.get(kind, "continuing at offset 7")
 
 
 def test_what_the_target_lost_and_cannot_be_located_stays_lost_and_is_told_so() -> None:
     said = outcome(Gap(GapKind.TARGET_LOST, 50, 60, 60), CONTINUE)
 
-    assert "not copied again: going on at offset 60" in said
+    assert "not copied again: continuing at offset 60" in said
 
 
 def test_each_side_has_a_policy_of_its_own() -> None:

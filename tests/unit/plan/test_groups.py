@@ -163,7 +163,7 @@ def test_a_partition_without_syncs_has_no_checkpoint() -> None:
     without = plan("group9", "topic1", 1, 10, syncs)
 
     assert not without.emit
-    assert without.untranslated == {TopicPartition("topic1", 1): "nothing is known to be mirrored"}
+    assert without.untranslated == {TopicPartition("topic1", 1): "no mirrored offsets are known"}
     assert plan("group9", "topic1", 0, 10, syncs).emit
 
 

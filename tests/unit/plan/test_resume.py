@@ -111,7 +111,7 @@ def test_numbers_that_do_not_fit_the_log_leave_a_fallback() -> None:
     landed = landed_since(SNAPSHOT, 45, LastBatch(OURS, 37), COMMITTED)
 
     assert isinstance(landed, Undetermined)
-    assert "has 5 records more, but its writer's sequence has moved by 7" in landed.reason
+    assert "has 5 more records, but its writer's sequence has advanced by 7" in landed.reason
 
 
 @pytest.mark.parametrize("before", [UNCOMMITTED, None])

@@ -32,7 +32,7 @@ def test_nothing_is_read_or_written_before_the_checkpoints_topic_can_be_used(
         emitted = checkpoints.emit(now_ms=1)
 
         assert emitted.checkpoints == 0
-        assert "a.checkpoints.internal is not there" in emitted.problems["a.checkpoints.internal"]
+        assert "a.checkpoints.internal does not exist" in emitted.problems["a.checkpoints.internal"]
     assert source.asked == []
     assert checkpoints.checkpoints() == {}
 

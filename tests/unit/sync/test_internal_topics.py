@@ -79,7 +79,7 @@ def test_who_may_not_create_it_is_told_what_to_create(code: int) -> None:
     problem = ensure(Target(code, appears=False))
 
     assert problem is not None
-    assert problem.startswith("scripted: topic is not there, and may not be created")
+    assert problem.startswith("scripted: topic does not exist and cannot be created")
     assert "1 partitions and cleanup.policy=compact" in problem
 
 

@@ -1,4 +1,4 @@
-"""What a mirror asks of a cluster besides fetching and producing."""
+"""Creates topics and partitions, lists offsets, reads one setting, and takes a producer id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NewTopic:
 
 
 def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> ProducerIdentity:
-    """A producer id of our own, without transactions."""
+    """A new producer id, without transactions."""
     backoff, deadline = Backoff(), time.monotonic() + patience
     while True:
         request = messages.InitProducerIdRequest(
@@ -52,7 +52,7 @@ def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> Produ
 
 
 def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[str, BrokerError]:
-    """Create topics; the answer holds those that failed. One that exists already counts as created."""
+    """Create topics; returns those that failed. One that exists already counts as created."""
     entry = messages.CreateTopicsRequest.CreatableTopic
     config = entry.CreatableTopicConfig
     request = messages.CreateTopicsRequest(
@@ -75,7 +75,7 @@ def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[st
 
 
 def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict[str, BrokerError]:
-    """Grow topics to the given partition counts; the answer holds those that failed."""
+    """Grow topics to the given partition counts; returns those that failed."""
     entry = messages.CreatePartitionsRequest.CreatePartitionsTopic
     request = messages.CreatePartitionsRequest(
         topics=[entry(name=name, count=count, assignments=None) for name, count in counts.items()],
@@ -109,10 +109,10 @@ def list_offsets(
     *,
     patience: float = 30.0,
 ) -> dict[TopicPartition, int]:
-    """Offsets by timestamp (`EARLIEST`, `LATEST`), asked of each partition's leader.
+    """Offsets by timestamp (`EARLIEST`, `LATEST`), from each partition's leader.
 
-    Under read_committed LATEST is the last stable offset. Leaders that move or come up meanwhile are
-    waited for, up to `patience` seconds.
+    Under read_committed LATEST is the last stable offset. Waits up to `patience` seconds for leaders that
+    move or start.
     """
     missing, found = set(partitions), dict[TopicPartition, int]()
     backoff, deadline = Backoff(), time.monotonic() + patience
@@ -184,7 +184,7 @@ def _ask_offsets(
 
 
 def topic_config(cluster: ClusterClient, topic: str, key: str) -> str | None:
-    """One setting of a topic as it is in force (explicit, broker-wide or default)."""
+    """The effective value of one setting of a topic (set on it, on the brokers, or the default)."""
     entry = messages.DescribeConfigsRequest.DescribeConfigsResource
     request = messages.DescribeConfigsRequest(
         resources=[

@@ -1,7 +1,7 @@
 """Reads partitions from given offsets as far as the caller wants, then stops.
 
-Everything that reads a stretch of a log, and does not follow it as the copy does, goes through `LogReader`:
-internal topics, the end of a target's log, ages of records that wait to be copied.
+Internal topics, the end of a target's log and the ages of uncopied records are read through `LogReader`; only
+the copy loop drives a `Fetcher` itself.
 """
 
 from __future__ import annotations

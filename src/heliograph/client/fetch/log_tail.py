@@ -1,4 +1,4 @@
-"""Internal topics read with committed records only, so that an aborted write is never believed."""
+"""Follows one partition of an internal topic, committed records only."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ log = logging.getLogger(__name__)
 
 
 class LogTail:
-    """Follows one partition from its log start: each `read_new` goes to the end as of that moment.
+    """Follows one partition from its log start: each `read_new` reads up to the current end.
 
-    After a `read_new`, `missing` says that there is no such topic (yet), and `restarted` that the log is not
-    the one read before (created again, or truncated): what it returned is everything from the log start,
-    and whatever was built from earlier records must be built anew.
+    After `read_new`, `missing` means that there is no such topic (yet), and `restarted` that the log is not
+    the one read before (created again, or truncated): the records returned start at the log start again, and
+    state built from earlier records must be rebuilt.
     """
 
     def __init__(self, cluster: ClusterClient, topic: str, partition: int = 0) -> None:
@@ -31,12 +31,12 @@ class LogTail:
 
     @property
     def position(self) -> int:
-        """What stands before this offset has been read."""
+        """The next offset to read."""
         return self._position or 0
 
     @property
     def topic_id(self) -> str | None:
-        """Of the topic that was read last, as `str` gives it; None: not known."""
+        """The id of the topic that was read last; None: not known."""
         return None if self._topic_id is None else str(self._topic_id)
 
     def read_new(self, *, patience: float = 30.0) -> list[Record]:
@@ -45,7 +45,7 @@ class LogTail:
         self.restarted = False
         self.missing = metadata.partitions.get(topic, 0) <= self.partition.partition
         if self.missing:
-            self._start_over("has gone")
+            self._start_over("does not exist any more")
             return []
         start, end = self._bounds()
         topic_id = metadata.topic_ids.get(topic)
@@ -67,7 +67,7 @@ class LogTail:
         return records
 
     def _bounds(self) -> tuple[int, int]:
-        """Log start, and the last stable offset: what lies before it is decided for good."""
+        """Log start and last stable offset; no transaction before the latter is open."""
         start = list_offsets(self._cluster, [self.partition], EARLIEST)
         end = list_offsets(self._cluster, [self.partition], LATEST, IsolationLevel.READ_COMMITTED)
         return start[self.partition], end[self.partition]
@@ -75,7 +75,10 @@ class LogTail:
     def _start_over(self, why: str) -> None:
         if self._position is not None:
             log.warning(
-                "%s: %s %s; reading it anew", self._cluster.config.alias, self.partition, why
+                "%s: %s %s; reading it from its start",
+                self._cluster.config.alias,
+                self.partition,
+                why,
             )
             self.restarted = True
         self._position = self._topic_id = None

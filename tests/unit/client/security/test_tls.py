@@ -217,8 +217,8 @@ def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
         if r.name == "heliograph.client.security.connection_security"
     ]
     assert said == [
-        f"ssl.keystore.location: {keystore}: expected a certificate in this keystore, found none; what was "
-        "read before serves on"
+        f"ssl.keystore.location: {keystore}: expected a certificate in this keystore, found none; still "
+        "using the files as read before"
     ]
     access.reread()
     with pytest.raises(BadKeyMaterial):
