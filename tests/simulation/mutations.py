@@ -14,7 +14,7 @@ from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
-from heliograph.plan.gaps import Verdict
+from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
 from simulation import scenarios
 from simulation.scenarios import Scenario

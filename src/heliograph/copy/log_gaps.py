@@ -20,7 +20,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.model import Gap, GapKind, LogBounds, TopicPartition
-from heliograph.plan.gaps import (
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Verdict,

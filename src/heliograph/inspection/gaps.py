@@ -9,7 +9,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import PartitionStatus, ProducerSnapshotRecord, state_topic
 from heliograph.model import LogBounds, TopicPartition
-from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, outcome
+from heliograph.plan.gap_verdict import Found, Known, Topic, describe, fails, judge, outcome
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.offsets import stored_positions

@@ -206,7 +206,7 @@ class FlowStatus:
         return _json(document)
 
 
-def told(problems: Mapping[str, str]) -> Mapping[str, str]:
+def first_problems(problems: Mapping[str, str]) -> Mapping[str, str]:
     """The first problems, and the number of the others."""
     left_out = len(problems) - MOST_PROBLEMS
     if left_out <= 0:

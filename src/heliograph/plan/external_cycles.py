@@ -53,7 +53,7 @@ class JavaMirror:
     topics: Mapping[str, int]
 
 
-def find_foreign_loops(
+def find_external_loops(
     own: FilteredFlow,
     source_id: str | None,
     target_id: str | None,

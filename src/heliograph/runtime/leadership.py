@@ -95,7 +95,7 @@ class Leadership:
 
     @property
     def standing(self) -> MemberState:
-        return self._membership.standing
+        return self._membership.state
 
     @property
     def generation(self) -> int:
@@ -119,7 +119,7 @@ class Leadership:
 
     @property
     def decided(self) -> bool:
-        return self._membership.standing is not MemberState.JOINING
+        return self._membership.state is not MemberState.JOINING
 
     def start(self, *, bounded: bool) -> None:
         """In a bounded run the work of a term is done by the caller, not by threads of its own."""
@@ -222,7 +222,7 @@ class Leadership:
 
     def _say(self, trouble: str | None = None) -> None:
         """Where we stand, once; what is wrong with it, as a problem for as long as it lasts."""
-        standing, generation = self._membership.standing, self._membership.seat.generation
+        standing, generation = self._membership.state, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
             self._seen, before = (standing, generation), self._word
             self._word = self._sentence(standing)

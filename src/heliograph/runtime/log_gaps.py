@@ -29,7 +29,7 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import (
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Topic,

@@ -18,7 +18,7 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import Known, describe, outcome
+from heliograph.plan.gap_verdict import Known, describe, outcome
 
 #: Gaps of a receipt that were counted before are not counted again.
 _RECENT = 8

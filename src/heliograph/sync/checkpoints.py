@@ -22,7 +22,7 @@ from heliograph.errors import BrokerError
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_map import OffsetRange
 from heliograph.model import CommittedOffset, GroupOffsets, TopicIdPair, TopicPartition
-from heliograph.plan.groups import (
+from heliograph.plan.checkpoints import (
     PlannedCheckpoints,
     changed,
     checkpoint_topic,
@@ -32,7 +32,7 @@ from heliograph.plan.groups import (
 )
 from heliograph.sync.checkpoint_log import CheckpointLog, CheckpointsByGroup
 from heliograph.sync.followed_groups import FollowedGroups, followed_groups
-from heliograph.sync.groups import log_ends, take_back_group_offsets
+from heliograph.sync.group_offsets import log_ends, take_back_group_offsets
 from heliograph.sync.logs import Recreated
 from heliograph.sync.translation import FlowTranslation
 from heliograph.sync.void_checkpoints import VoidCheckpoints
@@ -154,7 +154,7 @@ class CheckpointSync:
         if self._followed is None:
             problems |= self.refresh_groups().problems
         due = self._due()
-        self._void.tell(due.recreated)
+        self._void.log_recreated(due.recreated)
         if self._void.by_group and self._config.sync_interval_seconds is not None:
             corrected = _by_group(due.emit)
             problems |= take_back_group_offsets(self._target, self._void.by_group, corrected)

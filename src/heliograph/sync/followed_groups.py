@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heliograph.client.admin.groups import committed_offsets, list_groups
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import GroupOffsets
-from heliograph.plan.groups import why_not_followed, why_nothing_to_follow
+from heliograph.plan.checkpoints import why_not_followed, why_nothing_to_follow
 from heliograph.policy.group_filter import GroupFilter
 
 

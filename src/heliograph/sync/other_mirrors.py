@@ -20,23 +20,23 @@ log = logging.getLogger(__name__)
 _ALIVE_MS = 15_000
 
 
-class Traces(NamedTuple):
+class OtherMirrors(NamedTuple):
     flows: list[ForeignFlow]
     java: list[JavaMirror]
 
 
-def read_traces(cluster: ClusterClient, alias: str) -> Traces:
+def read_other_mirrors(cluster: ClusterClient, alias: str) -> OtherMirrors:
     """Flows of Heliographs, except those that were stopped in order, and a MirrorMaker 2 in dedicated mode,
     if any, that mirrors into this cluster from its `alias`."""
     topics = frozenset(cluster.refresh().partitions)
-    told = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
-    flows = [flow for _, its in sorted(told.items()) for flow in _flows_of(its, topics)]
-    spoken = told.get(state_topic(alias), Statuses()).flows.values()
-    last_word = max((status.at_ms for status in spoken), default=0)
-    return Traces(flows, _java_mirrors(cluster, alias, last_word))
+    statuses = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
+    flows = [flow for _, its in sorted(statuses.items()) for flow in _flows_of(its, topics)]
+    own = statuses.get(state_topic(alias), Statuses()).flows.values()
+    last_status = max((status.at_ms for status in own), default=0)
+    return OtherMirrors(flows, _java_mirrors(cluster, alias, last_status))
 
 
-def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
+def _flows_of(statuses: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
     return [
         ForeignFlow(
             name=status.flow,
@@ -44,13 +44,14 @@ def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
             target_id=status.target_id,
             keeps_names=status.policy != "DefaultReplicationPolicy",
             topics=(
-                _wanted(status, present) | {p.topic for p in told.partitions.get(status.flow, ())}
+                _wanted(status, present)
+                | {p.topic for p in statuses.partitions.get(status.flow, ())}
             )
             - set(status.refused),
             at_ms=status.at_ms,
             since_ms=status.since_ms,
         )
-        for status in told.flows.values()
+        for status in statuses.flows.values()
         if status.state != STOPPED
     ]
 
@@ -65,13 +66,13 @@ def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
     return frozenset(filter(wanted.accepts, present))
 
 
-def _java_mirrors(cluster: ClusterClient, alias: str, last_word: int) -> list[JavaMirror]:
+def _java_mirrors(cluster: ClusterClient, alias: str, last_status: int) -> list[JavaMirror]:
     """Heliograph stores its offsets in the same topic: records up to its last status are its own."""
     topic = f"mm2-offsets.{alias}.internal"
     newest: dict[str, int] = {}
     for number in range(cluster.refresh([topic]).partitions.get(topic, 0)):
         for record in LogTail(cluster, topic, number).read_new():
             offset = read_source_offset(record.key, record.value)
-            if isinstance(offset, SourceOffset) and record.timestamp > last_word + _ALIVE_MS:
+            if isinstance(offset, SourceOffset) and record.timestamp > last_status + _ALIVE_MS:
                 newest[offset.topic] = max(newest.get(offset.topic, 0), record.timestamp)
     return [JavaMirror(source_alias=alias, topics=newest)] if newest else []

@@ -12,7 +12,7 @@ from dataclasses import replace
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, told
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, first_problems
 from heliograph.model import Receipt, TopicIdPair, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
@@ -113,7 +113,7 @@ class StateSync:
             refused=refused,
             topics=self._topics,
             topics_exclude=self._topics_exclude,
-            problems=told(problems),
+            problems=first_problems(problems),
         )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
-from heliograph.plan.groups import PlannedCheckpoints, from_the_start
+from heliograph.plan.checkpoints import PlannedCheckpoints, from_the_start
 from heliograph.sync.checkpoint_log import CheckpointsByGroup
 from heliograph.sync.logs import Recreated
 
@@ -39,7 +39,7 @@ class VoidCheckpoints:
             for checkpoint in from_the_start(void, planned[group].emit if group in planned else ())
         ]
 
-    def tell(self, recreated: Iterable[Recreated]) -> None:
+    def log_recreated(self, recreated: Iterable[Recreated]) -> None:
         for each in recreated:
             corrected = sum(p.topic == each.remote for its in self.by_group.values() for p in its)
             log.error(

@@ -22,10 +22,10 @@ from heliograph.mm2.state_records import (
     OffsetMapSegment,
     PartitionStatus,
     ProducerSnapshotRecord,
+    first_problems,
     segment_key,
     segments_of,
     state_topic,
-    told,
 )
 from heliograph.model import (
     Gap,
@@ -125,13 +125,13 @@ def test_what_a_status_writes_can_be_read(
 def test_a_status_stays_one_small_record_however_many_problems_there_are() -> None:
     many = {f"topic {n}": f"topic {n}: refused" for n in range(20_000)}
 
-    status = replace(FLOW, problems=told(many))
+    status = replace(FLOW, problems=first_problems(many))
 
     assert len(status.value()) < 20_000
     assert list(status.problems)[:2] == ["topic 0", "topic 1"]
     assert status.problems["19,900 more"].startswith("see the log of the service")
     few = dict(list(many.items())[:100])
-    assert told(few) == few
+    assert first_problems(few) == few
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from heliograph.plan.external_cycles import (
     FRESH_MS,
     ForeignFlow,
     JavaMirror,
-    find_foreign_loops,
+    find_external_loops,
     find_java_loops,
 )
 
@@ -173,7 +173,7 @@ OPPOSITE = ForeignFlow(
 def foreign(
     flow: FilteredFlow, other: ForeignFlow, *, waiting: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    return find_foreign_loops(
+    return find_external_loops(
         flow, "id-a", "id-b", [other], now_ms=NOW, since_ms=NOW - 5000, waiting=waiting
     )
 
@@ -212,8 +212,8 @@ def test_of_two_that_begin_at_once_exactly_one_waits(flow: MakeFlow) -> None:
     there = replace(OPPOSITE, since_ms=NOW)
     back = replace(there, source_id="id-a", target_id="id-b")
 
-    one = find_foreign_loops(flow("a->b"), "id-a", "id-b", [there], now_ms=NOW, since_ms=NOW)
-    other = find_foreign_loops(flow("b->a"), "id-b", "id-a", [back], now_ms=NOW, since_ms=NOW)
+    one = find_external_loops(flow("a->b"), "id-a", "id-b", [there], now_ms=NOW, since_ms=NOW)
+    other = find_external_loops(flow("b->a"), "id-b", "id-a", [back], now_ms=NOW, since_ms=NOW)
 
     assert bool(one) != bool(other)
 

@@ -99,7 +99,7 @@ class Membership:
         self._next_try = 0.0
         self._runs = False
         self._until = 0.0
-        self._standing = MemberState.JOINING
+        self._state = MemberState.JOINING
 
     @property
     def runs(self) -> bool:
@@ -107,10 +107,10 @@ class Membership:
         return self._runs and time.monotonic() < self._until
 
     @property
-    def standing(self) -> MemberState:
+    def state(self) -> MemberState:
         if self.runs:
-            return MemberState.ALONE if self._standing is MemberState.ALONE else MemberState.RUNS
-        return MemberState.JOINING if self._standing is MemberState.RUNS else self._standing
+            return MemberState.ALONE if self._state is MemberState.ALONE else MemberState.RUNS
+        return MemberState.JOINING if self._state is MemberState.RUNS else self._state
 
     def step(self) -> float:
         """Do what is due; returns the seconds until more is due.
@@ -124,7 +124,7 @@ class Membership:
             if isinstance(e, BrokerError) and e.code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
                 self._go_alone(e)
                 return 0.0
-            if self.seat.generation < 0 and self._standing is not MemberState.ALONE:
+            if self.seat.generation < 0 and self._state is not MemberState.ALONE:
                 self._runs = False  # the join request is lost, and with it our place
             raise
 
@@ -193,7 +193,7 @@ class Membership:
             return
         self._rejoin = False
         self._runs = bytes(answer.assignment) == self._assignments[0]
-        self._standing = MemberState.RUNS if self._runs else MemberState.STANDS_BY
+        self._state = MemberState.RUNS if self._runs else MemberState.STANDS_BY
         self._until = self._asked_at + _SESSION_SECONDS[self._session]
         self._next_look = time.monotonic() + self._beat_seconds
 
@@ -235,7 +235,7 @@ class Membership:
         ours = [self._is_ours(member) for member in described.members]
         # In another state our request has not arrived, and the member is a predecessor.
         if ours == [True] and described.state == _REBALANCING:
-            self._runs, self._standing = True, MemberState.RUNS
+            self._runs, self._state = True, MemberState.RUNS
         if any(ours):
             self._renew(sent)
 
@@ -298,16 +298,16 @@ class Membership:
             self.seat = Seat(group=self.seat.group)
         elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL:
             self.seat = replace(self.seat, member_id="")
-            self._standing = MemberState.REFUSED
+            self._state = MemberState.REFUSED
             self._next_try = time.monotonic() + _REFUSED_SECONDS
         elif code != ErrorCode.ILLEGAL_GENERATION:
             raise self._error(code)
 
     def _go_alone(self, error: BrokerError) -> None:
         """Without permission to join, run alone, unless another member is known to run."""
-        if self._standing in (MemberState.STANDS_BY, MemberState.REFUSED):
+        if self._state in (MemberState.STANDS_BY, MemberState.REFUSED):
             raise error
-        self._runs, self._until, self._standing = True, math.inf, MemberState.ALONE
+        self._runs, self._until, self._state = True, math.inf, MemberState.ALONE
         self._rejoin = True
         self.seat = replace(self.seat, generation=-1, member_id="")
         self._next_try = time.monotonic() + _NO_PERMISSION_SECONDS

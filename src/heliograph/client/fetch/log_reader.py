@@ -147,7 +147,7 @@ def read_between(
         selection = select(answer.records, position=position, aborted=answer.aborted)
         for batch in selection.batches:
             records = decode(batch.data, subject=f"{alias}: {key}")
-            # A fetch returns whole batches: the first may start below, the last end behind.
+            # A fetch returns whole batches: the first may start before, the last end after.
             on_records(key, [r for r in records if position <= r.offset < ends[key]])
         return selection.position if selection.position < ends[key] else None
 

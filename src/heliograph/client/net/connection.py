@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from heliograph.client.fetch.fetch_memory import Body
-from heliograph.client.net.half_open import SILENCE
+from heliograph.client.net.half_open import HALF_OPEN
 from heliograph.client.net.negotiation import negotiate
 from heliograph.client.net.poller import wait
 from heliograph.client.net.transport import connect
@@ -80,11 +80,11 @@ class Connection:
         self._host = host
         self._access = access or ConnectionSecurity()
         self.logins = 0
-        self._login: Login | None = None  # under way
+        self._login: Login | None = None  # in progress
         self._login_due = float("inf")
         self._held: list[_Request] = []  # until the login is done
         self._answers = 0
-        self._heard = time.monotonic()
+        self._last_response = time.monotonic()
         self.client_id = client_id
         self.timeout = timeout
         self.versions: messages.Versions = {}
@@ -184,7 +184,7 @@ class Connection:
     def is_trusted(self) -> bool:
         """Whether to send more over it: not if it is idle, and another connection has gone silent since its
         last response (`half_open.py`)."""
-        return bool(self.in_flight) or not SILENCE.covers(self._heard)
+        return bool(self.in_flight) or not HALF_OPEN.covers(self._last_response)
 
     @property
     def wants_write(self) -> bool:
@@ -217,7 +217,7 @@ class Connection:
                     self._advance()
         if self._expected and self._expected[0].deadline < time.monotonic():
             if self.versions:  # before that, the broker has never answered
-                SILENCE.note(self._expected[0].asked)
+                HALF_OPEN.note(self._expected[0].asked)
             raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
 
     def close(self) -> None:
@@ -243,7 +243,7 @@ class Connection:
                 f"one to request {correlation_id}"
             )
         self._answers += 1
-        self._heard = time.monotonic()
+        self._last_response = time.monotonic()
         if expected.on_answer is not None:
             expected.on_answer(body)
 

@@ -1,7 +1,7 @@
 """Suspects idle connections of being half-open once another connection has timed out.
 
 A firewall or a load balancer may drop connections without a reset. Only a timeout shows it, and it rarely
-hits one connection alone. If each were found when it is next used, a mirror would stand still for the 30 s
+hits one connection alone. If each were found when it is next used, a mirror would stop for the 30 s
 timeout of its source, then of its target, then of its coordinator.
 
     A ──●───────────────────────●──    has answered since B was asked: kept
@@ -24,9 +24,9 @@ class HalfOpenDetector:
         """A request sent at `asked` timed out, on a connection that had answered others."""
         self._since = max(self._since, asked)
 
-    def covers(self, heard: float) -> bool:
-        """Whether a connection whose last response came at `heard` may be half-open, too."""
-        return heard < self._since
+    def covers(self, last_response: float) -> bool:
+        """Whether a connection whose last response came at `last_response` may be half-open, too."""
+        return last_response < self._since
 
 
-SILENCE = HalfOpenDetector()
+HALF_OPEN = HalfOpenDetector()

@@ -31,7 +31,7 @@ class CredentialBundle:
         self._used: set[_Kept] = set()
 
     def begin(self) -> None:
-        """Start anew: `stale` is about what is packed from now on."""
+        """Start over: `stale` considers what is packed from now on."""
         self._used = set()
 
     def pack(self, cluster: ClusterConfig) -> ClusterConfig:

@@ -71,9 +71,9 @@ class Login:
         self.lifetime = max(getattr(response, "session_lifetime_ms", 0) or 0, 0) / 1000
         self.done = True
 
-    def _refusal(self, said: str) -> str:
+    def _refusal(self, reason: str) -> str:
         setting = self._security.key("sasl.jaas.config")
-        return f"{self._address}: {setting}: the broker refuses the login by {self._name}: {said}"
+        return f"{self._address}: {setting}: the broker refuses the login by {self._name}: {reason}"
 
     def _explained(self, action: Callable[[], Any]) -> Any:
         """Run `action`; an error of the mechanism gets the broker and the setting as its subject."""

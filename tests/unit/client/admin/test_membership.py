@@ -35,7 +35,7 @@ def test_who_may_not_join_runs_alone() -> None:
 
     alone.step()
 
-    assert alone.standing is MemberState.ALONE
+    assert alone.state is MemberState.ALONE
     assert alone.runs
     assert alone.step() > 1, "and asks again, but not at once"
 
@@ -47,5 +47,5 @@ def test_a_coordinator_that_is_not_there_yet_is_waited_for() -> None:
         waiting.step()
 
     assert caught.value.retriable
-    assert waiting.standing is MemberState.JOINING
+    assert waiting.state is MemberState.JOINING
     assert not waiting.runs

@@ -84,7 +84,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With half-open connections each would cost its time, one after the other."""
-    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
+    monkeypatch.setattr(connection_module, "HALF_OPEN", HalfOpenDetector())
     with (
         talking(monkeypatch) as resting,
         talking(monkeypatch) as working,
@@ -105,7 +105,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
 
 
 def test_who_does_not_greet_has_not_fallen_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
+    monkeypatch.setattr(connection_module, "HALF_OPEN", HalfOpenDetector())
     with talking(monkeypatch) as resting, talking(monkeypatch) as stranger:
         stranger.connection.timeout = -1.0
         stranger.ask()

@@ -40,12 +40,12 @@ class Scram:
         return (_HEADER + self._first).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        said = challenge.decode(errors="replace")
-        fields = _fields(said)
+        server_message = challenge.decode(errors="replace")
+        fields = _fields(server_message)
         if "e" in fields:
             raise LoginFailed(f"SCRAM: the broker refuses the login: {fields['e']}")
         if self._signature is None:
-            return self._prove(said, fields)
+            return self._prove(server_message, fields)
         self._check(fields)
         return None
 

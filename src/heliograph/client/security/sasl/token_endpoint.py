@@ -62,8 +62,8 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
                 "the client's secret is not sent; configure that address if it is the right one"
             ) from e
         with e:
-            said = _error(e.read(_MAX_ANSWER))
-        sentence = f"{endpoint.url}: no token: HTTP {e.code}{said}"
+            description = _error(e.read(_MAX_ANSWER))
+        sentence = f"{endpoint.url}: no token: HTTP {e.code}{description}"
         if e.code >= 500:
             raise Unreachable(sentence) from e
         raise LoginFailed(f"{sentence}; check the client's id and secret") from e
@@ -105,15 +105,15 @@ def read_answer(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None
         raise LoginFailed(f"{endpoint.url}: expected JSON with access_token, found none") from None
     if not isinstance(token, str) or not token or not token.isprintable() or " " in token:
         raise LoginFailed(f"{endpoint.url}: access_token is not a token")
-    told = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
-    return token, float(seconds) if told else None
+    given = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
+    return token, float(seconds) if given else None
 
 
 def _error(body: bytes) -> str:
     """The endpoint's error description, if it is in OAuth's format."""
     try:
         answer = json.loads(body)
-        said = answer.get("error_description") or answer["error"]
+        description = answer.get("error_description") or answer["error"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    return f" ({str(said)[:_WORDS]})"
+    return f" ({str(description)[:_WORDS]})"

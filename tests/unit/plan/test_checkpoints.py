@@ -10,7 +10,7 @@ from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import CommittedOffset, GroupListing, TopicPartition
-from heliograph.plan.groups import (
+from heliograph.plan.checkpoints import (
     PlannedCheckpoints,
     changed,
     checkpoint_topic,

@@ -18,7 +18,7 @@ from heliograph.model import (
     OffsetReset,
     TopicIdPair,
 )
-from heliograph.plan.gaps import (
+from heliograph.plan.gap_verdict import (
     UNKNOWN_EPOCH,
     Found,
     Known,
