@@ -1,4 +1,4 @@
-"""Whether a partition can go on where it stands, decided from what was known and what is found."""
+"""Whether a partition can continue at its position, by what was known and what is found."""
 
 from __future__ import annotations
 

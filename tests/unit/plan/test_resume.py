@@ -1,4 +1,4 @@
-"""Where a copy goes on after a stop or a crash, and when nobody can tell."""
+"""Where a copy resumes after a stop or a crash, and when that cannot be determined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is forwarded of fetched data: as a consumer of the same isolation level would see it."""
+"""The batches selected from fetched data are those that a consumer of the same isolation level sees."""
 
 from __future__ import annotations
 

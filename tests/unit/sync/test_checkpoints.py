@@ -1,4 +1,4 @@
-"""What comes before the first checkpoint. The rest needs logs, and is in `tests/real/sync`."""
+"""Problems before the first checkpoint. All else needs logs, and is in `tests/real/sync`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of errors when an internal topic is created: the cases of `MirrorUtilsTest`."""
+"""Errors in the creation of an internal topic: the cases of `MirrorUtilsTest`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kafka-python's decoders refuse what they would have read somehow."""
+"""kafka-python's decoders refuse malformed responses that they would accept without the patch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about groups: few requests, older brokers, coordinators on the move."""
+"""Requests about groups: few of them, older brokers, coordinators that move."""
 
 from __future__ import annotations
 

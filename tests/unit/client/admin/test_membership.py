@@ -1,4 +1,4 @@
-"""What no broker at hand answers to who wants to join a group."""
+"""Answers to a joining member that the test brokers never give."""
 
 from __future__ import annotations
 

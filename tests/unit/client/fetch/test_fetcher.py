@@ -1,4 +1,4 @@
-"""What a fetch names: sessions (KIP-227) are told of changes only, and of all of them."""
+"""A fetch request names only changes to its session (KIP-227), and all of them."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def test_a_partition_that_joins_after_the_metadata_is_fetched_under_its_leaders_
 
 
 def test_an_empty_answer_is_told_with_the_ends_that_its_leader_knows_of() -> None:
-    """A leader that has just been elected lets nobody read up to the old one's end for a while."""
+    """A newly elected leader does not let consumers read up to the old one's end for a while."""
     line, told = Line(), list[Mapping[TopicPartition, int]]()
     fetcher = fetcher_on(line, on_nothing=told.append)
     fetcher.positions = {A: 5, B: 6}

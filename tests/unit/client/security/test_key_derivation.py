@@ -1,4 +1,4 @@
-"""An encrypted key that asks for days of work is refused before any of it is done."""
+"""An encrypted key that demands days of work is refused before any of it is done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came through REST is held to the allow-list where it is opened, whatever was checked before."""
+"""A configuration from REST is checked against the allow-list again when a file is opened."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _receive(transport: TlsTransport, size: int) -> bytes:
 
 
 class Host(threading.Thread):
-    """Shakes hands with one client after the other, as `identity`; those whom it does not know are refused.
+    """Accepts TLS handshakes of one client after the other, as `identity`; unknown clients are refused.
     `met` are their names."""
 
     def __init__(self, folder: Path, authority: Authority) -> None:
