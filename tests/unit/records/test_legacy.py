@@ -128,7 +128,7 @@ def test_what_is_no_message_is_corrupt(entry: memoryview, problem: str) -> None:
 
 def test_messages_inside_a_wrapper_are_plain_and_of_its_magic() -> None:
     for inside, problem in [
-        (b"", "without messages"),
+        (b"", "with no message inside"),
         (bytes(wrap(b"x", codec=1)), "codec 1"),
         (bytes(wrap(b"x", codec=0, magic=0)), "magic 0"),
     ]:

@@ -1,5 +1,4 @@
-"""The first words between a client and a broker, what a length field may make us allocate, and who is trusted
-after a silence."""
+"""Version negotiation, the memory that a length field may cost, and half-open connections."""
 
 from __future__ import annotations
 
