@@ -303,7 +303,7 @@ def test_a_record_behind_the_last_of_its_header_is_corrupt() -> None:
     batch = with_fields(bytes(write(THREE)), last=THREE[1].offset - THREE[0].offset)
 
     with pytest.raises(
-        CorruptRecords, match=f"offset {THREE[-1].offset}, the last is {THREE[1].offset}"
+        CorruptRecords, match=f"offset {THREE[-1].offset}, above lastOffset {THREE[1].offset}"
     ):
         repack(batch, first=0)
     assert repack(batch, first=0, end=THREE[2].offset)
