@@ -1,5 +1,4 @@
-"""Records of Connect's status topic: states of connectors and tasks, and their topics
-(`KafkaStatusBackingStore`).
+"""Records of Connect's status topic: states of connectors and tasks (`KafkaStatusBackingStore`).
 
     status-connector-<name>  {"state":"RUNNING","trace":null,"worker_id":"host:8083","generation":3,
                               "version":"4.3.1"}
