@@ -11,9 +11,15 @@ from heliograph.copy.loop import CopyLoop
 from heliograph.copy.partition import Partition
 from heliograph.errors import ClientError, HeliographError
 from heliograph.mm2.state_records import PartitionStatus
-from heliograph.model import IsolationLevel, LeaderEpochMark, Lease, PartitionState, TopicPartition
+from heliograph.model import (
+    IsolationLevel,
+    LeaderEpochMark,
+    Lease,
+    LogBounds,
+    PartitionState,
+    TopicPartition,
+)
 from heliograph.plan.epoch import FlowView, plan_epoch
-from heliograph.plan.gaps import Found
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.runtime.log_gaps import FlowGaps
@@ -176,11 +182,11 @@ class Mirror:
     ) -> dict[TopicPartition, int]:
         def logs(
             marks: Mapping[TopicPartition, LeaderEpochMark | None],
-        ) -> Mapping[TopicPartition, Found]:
+        ) -> Mapping[TopicPartition, LogBounds]:
             found, missing = look_at_logs(source, marks)
             if missing:
                 raise ClientError(str(missing))  # the driver would look again, and the task too
-            return {partition: Found.of(bounds) for partition, bounds in found.items()}
+            return found
 
         past = [SOURCE] if position > self._world.source.end else []
         moved = gaps.look(

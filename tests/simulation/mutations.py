@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from heliograph.client.produce import producer
+from heliograph.client.produce import send_queues
 from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
-from heliograph.plan.gaps import Verdict
+from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
 from simulation import scenarios
 from simulation.scenarios import Scenario
@@ -69,7 +69,7 @@ def count_one_more(patch: pytest.MonkeyPatch) -> None:
 
 def send_at_once_after_a_pause(patch: pytest.MonkeyPatch) -> None:
     """The first batch after an idle time does not go alone."""
-    patch.setattr(producer, "_IDLE_SECONDS", math.inf)
+    patch.setattr(send_queues, "_IDLE_SECONDS", math.inf)
 
 
 def introduce_without_a_snapshot(patch: pytest.MonkeyPatch) -> None:

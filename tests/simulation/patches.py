@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from heliograph.client.admin import topics as admin
-from heliograph.client.fetch import fetcher
+from heliograph.client.fetch import fetcher, log_reader
 from heliograph.client.net import backoff
-from heliograph.client.produce import producer
+from heliograph.client.produce import producer, send_queues
 from heliograph.copy import (
     at_least_once,
     cluster_retry,
@@ -33,10 +33,10 @@ from heliograph.runtime import log_gaps as service_gaps
 from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
 from simulation.world import World
 
-_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs,
-            producer, producer_recovery, producers, quarantine, service_gaps, subscription,
-            target_events)  # fmt: skip
-_WAITING = (fetcher, loop, producers)
+_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, log_reader, loop, offset_store,
+            offset_syncs, producer, producer_recovery, producers, quarantine, send_queues,
+            service_gaps, subscription, target_events)  # fmt: skip
+_WAITING = (log_reader, loop, producers)
 _LONGEST_WAIT = 0.1
 
 

@@ -14,7 +14,7 @@ from heliograph.cli.choices import Kind
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
 from heliograph.cli.escaping import visible, visible_json
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.log_tail import read_between
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import ConfigError, NotFound
 from heliograph.mm2.checkpoint import read_checkpoint

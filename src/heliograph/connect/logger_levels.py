@@ -19,7 +19,7 @@ _RUNTIME = "org.apache.kafka.connect.runtime"
 _OURS = {
     f"{_MIRROR}.MirrorSourceConnector": "heliograph.sync.topics",
     f"{_MIRROR}.MirrorSourceTask": "heliograph.copy",
-    f"{_MIRROR}.MirrorCheckpointConnector": "heliograph.sync.groups",
+    f"{_MIRROR}.MirrorCheckpointConnector": "heliograph.sync.group_offsets",
     f"{_MIRROR}.MirrorCheckpointTask": "heliograph.sync.checkpoints",
     f"{_MIRROR}.MirrorHeartbeatTask": "heliograph.sync.heartbeats",
     f"{_RUNTIME}.rest": "heliograph.web",

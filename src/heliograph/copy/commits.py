@@ -27,7 +27,7 @@ from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import TopicPartition
 from heliograph.plan.commits import CommitPolicy
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -251,7 +251,7 @@ class Commits:
 
     def _undecided(self, error: BrokerError) -> HeliographError:
         """INVALID_TXN_STATE: the coordinator has ended the transaction otherwise, so this task must end."""
-        if error.code != error_codes.INVALID_TXN_STATE:
+        if error.code != ErrorCode.INVALID_TXN_STATE:
             return error
         return HeliographError(
             f"flow {self._flow.name}: {error}; resuming from the stored offsets, which show whether the "

@@ -19,8 +19,8 @@ from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
 from heliograph.copy.subscription import SubscriptionState
-from heliograph.model import Gap, GapKind, TopicPartition
-from heliograph.plan.gaps import (
+from heliograph.model import Gap, GapKind, LogBounds, TopicPartition
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Verdict,
@@ -131,7 +131,7 @@ class GapWatch:
             if copy.halted:
                 continue  # handed over
             if copy.source in found:
-                self._judge(copy, Found.of(found[copy.source]))
+                self._judge(copy, found[copy.source])
             else:
                 copy.retrying(missing[copy.source])
         if missing:
@@ -143,8 +143,8 @@ class GapWatch:
         """The target has lost records: go back to the verdict's position, or wait for the user."""
         self._conclude(copy, verdict, verdict.position)
 
-    def _judge(self, copy: Partition, found: Found) -> None:
-        known = _known(copy, found)
+    def _judge(self, copy: Partition, log_bounds: LogBounds) -> None:
+        known, found = _known(copy, log_bounds.start), Found(log=log_bounds)
         verdict = judge(known, found, self._flow.auto_offset_reset)
         departs = departure(known, found)
         if departs is not None and not verdict.gaps:
@@ -182,13 +182,13 @@ class GapWatch:
         self._subscription.obey(copy)
 
 
-def _known(copy: Partition, found: Found) -> Known:
+def _known(copy: Partition, log_start: int) -> Known:
     """Records to skip, which the target already has, take at least one offset each: if the source has deleted
     the first of them, the others follow."""
     skip = copy.numbers.skip
-    if skip and found.start is not None and copy.position < found.start:
-        if found.start < copy.position + skip:
-            copy.skip_deleted(found.start)
+    if skip and copy.position < log_start:
+        if log_start < copy.position + skip:
+            copy.skip_deleted(log_start)
         else:
             return Known(position=copy.position + skip, mark=copy.source_mark)
     return Known(position=copy.position, mark=copy.source_mark)

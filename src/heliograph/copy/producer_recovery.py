@@ -22,7 +22,7 @@ from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import TargetLost, Undetermined
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -156,7 +156,7 @@ class ProducerRecovery:
     def refused(self, copy: Partition, error: BrokerError) -> None:
         """The broker expects another sequence number or epoch: recover again, after a growing pause."""
         cause = f"{copy.source}: {error}"
-        fenced = error.code == error_codes.INVALID_PRODUCER_EPOCH
+        fenced = error.code == ErrorCode.INVALID_PRODUCER_EPOCH
         copy.refuse_sequence(
             cause, time.monotonic(), fenced_seconds=_FENCED_SECONDS if fenced else None
         )

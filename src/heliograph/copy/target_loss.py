@@ -18,7 +18,7 @@ from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import AckedOffsets, Gap, GapKind, OffsetRange
-from heliograph.plan.gaps import Verdict
+from heliograph.plan.gap_verdict import Verdict
 
 _SIDE_SECONDS = 1.5
 

@@ -32,7 +32,7 @@ from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.sync.acls import observe_acls
 from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import ConfigDifferences, observe_configs
-from heliograph.sync.groups import observe_group_offsets
+from heliograph.sync.group_offsets import observe_group_offsets
 from heliograph.sync.topics import observe_topics
 from heliograph.wire.topic_configs import ConfigSource
 

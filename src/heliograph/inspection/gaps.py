@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import PartitionStatus, ProducerSnapshotRecord, state_topic
-from heliograph.model import TopicPartition
-from heliograph.plan.gaps import Found, Known, Topic, describe, fails, judge, outcome
+from heliograph.model import LogBounds, TopicPartition
+from heliograph.plan.gap_verdict import Found, Known, Topic, describe, fails, judge, outcome
 from heliograph.plan.resume import resumption
 from heliograph.plan.topic_outcome import MirroredTopics
 from heliograph.sync.offsets import stored_positions
@@ -38,7 +37,7 @@ def expected_gaps(
     sentences: dict[str, str] = {}
     for partition, found in logs.items():
         for sentence in _sentences(
-            flow, known[partition], _with_topics(flow, partition, Found.of(found), topics)
+            flow, known[partition], _with_topics(flow, partition, found, topics)
         ):
             sentences[str(partition)] = f"{partition}: {sentence}"
     return sentences
@@ -66,13 +65,13 @@ def _known(start: int, status: PartitionStatus | None) -> Known:
 
 
 def _with_topics(
-    flow: FlowConfig, partition: TopicPartition, found: Found, topics: MirroredTopics
+    flow: FlowConfig, partition: TopicPartition, log: LogBounds, topics: MirroredTopics
 ) -> Found:
     remote, ids = flow.target_topic(partition.topic), topics.ids
-    return replace(
-        found,
+    return Found(
         source=Topic(True, ids.source.get(partition.topic)),
         remote=Topic(remote in ids.target, ids.target.get(remote)),
+        log=log,
     )
 
 

@@ -7,7 +7,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.inspection.mirror_status import Member
 from heliograph.mm2.service_member import PROTOCOL, RUNS, process_name
-from heliograph.wire.error_codes import GROUP_AUTHORIZATION_FAILED
+from heliograph.wire.error_codes import ErrorCode
 
 _PATIENCE_SECONDS = 3.0
 _STABLE = "Stable"
@@ -18,7 +18,7 @@ def look_at_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
     try:
         found = describe_members(target, group, patience=_PATIENCE_SECONDS)
     except BrokerError as e:
-        if e.code == GROUP_AUTHORIZATION_FAILED:
+        if e.code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
             return ()
         raise
     members = [judge_member(found.state, found.protocol, member) for member in found.members]

@@ -11,6 +11,7 @@ from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.fetch.lag_timestamps import first_timestamps
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters, Parts
 from heliograph.inspection.groups import GroupsView, look_at_groups
 from heliograph.inspection.members import look_at_members
@@ -208,7 +209,7 @@ class _FlowLook:
         self._say(cluster, missing)
         return found
 
-    def _say(self, cluster: ClusterClient, missing: Mapping[TopicPartition, str]) -> None:
+    def _say(self, cluster: ClusterClient, missing: Mapping[TopicPartition, ClientError]) -> None:
         if missing:
             first = min(missing)
             self._parts.unknown[f"offsets on {cluster.config.alias}"] = (

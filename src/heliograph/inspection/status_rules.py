@@ -18,7 +18,7 @@ from heliograph.inspection.mirror_status import (
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.state_records import STOPPED, FlowStatus, GapRecord, PartitionStatus
 from heliograph.model import CommittedOffset, OffsetReset, TopicPartition
-from heliograph.plan.gaps import describe
+from heliograph.plan.gap_verdict import describe
 
 #: A service tells every 10 s at least that it is alive.
 SILENT_MS = 30_000

@@ -13,7 +13,7 @@ from heliograph.model import Copied
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.schedule import Schedule
 from heliograph.sync.checkpoints import CheckpointSync
-from heliograph.sync.groups import sync_group_offsets
+from heliograph.sync.group_offsets import sync_group_offsets
 
 _PATIENCE_SECONDS = 10.0
 

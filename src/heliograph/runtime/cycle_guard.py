@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.cycles import FilteredFlow, Refused, find_loops, may_loop
-from heliograph.plan.external_cycles import find_foreign_loops, find_java_loops
+from heliograph.plan.external_cycles import find_external_loops, find_java_loops
 from heliograph.policy.naming import DefaultReplicationPolicy
-from heliograph.sync.other_mirrors import read_traces
+from heliograph.sync.other_mirrors import read_other_mirrors
 
 
 class CycleGuard:
@@ -87,8 +87,8 @@ class CycleGuard:
             return {}  # the flow back is one of this process, for which `find_loops` is exact
         own = flows.get(flow.name) or FilteredFlow(flow, flow.topic_filter())
         now_ms = int(time.time() * 1000)
-        traces = read_traces(source, flow.target)
-        found = find_foreign_loops(
+        traces = read_other_mirrors(source, flow.target)
+        found = find_external_loops(
             own,
             ids[flow.source],
             ids[flow.target],

@@ -94,7 +94,7 @@ class Leadership:
 
     @property
     def standing(self) -> MemberState:
-        return self._membership.standing
+        return self._membership.state
 
     @property
     def generation(self) -> int:
@@ -118,7 +118,7 @@ class Leadership:
 
     @property
     def decided(self) -> bool:
-        return self._membership.standing is not MemberState.JOINING
+        return self._membership.state is not MemberState.JOINING
 
     def start(self, *, bounded: bool) -> None:
         """In a bounded run connectors have no threads: the caller does their work."""
@@ -220,7 +220,7 @@ class Leadership:
 
     def _report_member_state(self, problem: str | None = None) -> None:
         """Log the member state when it changes; report an error as a problem while it lasts."""
-        standing, generation = self._membership.standing, self._membership.seat.generation
+        standing, generation = self._membership.state, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
             self._seen, before = (standing, generation), self._sentence_logged
             self._sentence_logged = self._sentence(standing)

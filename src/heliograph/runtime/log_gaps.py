@@ -23,13 +23,14 @@ from heliograph.model import (
     GapKind,
     LeaderEpochMark,
     Lineage,
+    LogBounds,
     PartitionState,
     ProducerSnapshot,
     Receipt,
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import (
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Topic,
@@ -48,7 +49,7 @@ log = logging.getLogger(__name__)
 
 #: Reads the bounds of the source's logs, for the partitions whose leader answers.
 LookAtLogs = Callable[
-    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, Found]
+    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, LogBounds]
 ]
 #: New positions; None: no position until one is found.
 Moved = dict[TopicPartition, int | None]
@@ -207,8 +208,7 @@ class FlowGaps:
             for partition in sorted(changed):
                 if partition in there and partition not in seen:
                     continue  # its leader does not answer: checked again with the next refresh
-                topics, its_log = found[partition], seen.get(partition, Found())
-                all_found = replace(its_log, source=topics.source, remote=topics.remote)
+                all_found = replace(found[partition], log=seen.get(partition))
                 verdict = judge(known[partition], all_found, self._flow.auto_offset_reset)
                 mark = mark_after(known[partition], all_found, verdict)
                 if self._settle(partition, known[partition], verdict, mark, ids):

@@ -16,13 +16,13 @@ from heliograph.mm2.state_records import state_topic
 from heliograph.model import (
     Copied,
     LeaderEpochMark,
+    LogBounds,
     OffsetReset,
     Receipt,
     TopicIdPair,
     TopicPartition,
 )
 from heliograph.plan.epoch import FlowView
-from heliograph.plan.gaps import Found
 from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.runtime.cycle_guard import CycleGuard
@@ -344,11 +344,11 @@ class ObservedFlow:
 
     def _logs(
         self, marks: Mapping[TopicPartition, LeaderEpochMark | None]
-    ) -> Mapping[TopicPartition, Found]:
+    ) -> Mapping[TopicPartition, LogBounds]:
         found, missing = look_at_logs(self._source, marks)
         for partition, problem in missing.items():
             log.warning("flow %s: %s: %s", self.config.name, partition, problem)
-        return {partition: Found.of(bounds) for partition, bounds in found.items()}
+        return found
 
     def _look_for_release(self) -> None:
         """Failed partitions resume when the user stores another offset; checked at growing intervals."""

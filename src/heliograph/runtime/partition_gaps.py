@@ -18,7 +18,7 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import Known, describe, outcome
+from heliograph.plan.gap_verdict import Known, describe, outcome
 
 #: Recent gaps, so that one that is reported twice is counted once.
 _RECENT = 8

@@ -1,4 +1,4 @@
-"""Where writers before us stood, as the state topic has it."""
+"""Reads and deletes producer snapshots of earlier writers in the state topic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 def read_snapshots(
     source_alias: str, target: ClusterClient
 ) -> dict[TopicPartition, ProducerSnapshotRecord]:
-    """By source partition. One that cannot be understood is none: the stored offset counts then."""
+    """Snapshots by source partition. A malformed one is skipped: the stored offset is used then."""
     topic = state_topic(source_alias)
     snapshots: dict[TopicPartition, ProducerSnapshotRecord] = {}
     for key, value in read_compacted(target, topic).items():
@@ -31,7 +31,7 @@ def read_snapshots(
             if isinstance(record, ProducerSnapshotRecord):
                 snapshots[record.topic_partition] = record
             elif isinstance(record, Malformed):
-                log.warning("%s: a snapshot is passed over: %s", topic, record.reason)
+                log.warning("%s: skipping a malformed snapshot: %s", topic, record.reason)
     return snapshots
 
 
@@ -51,7 +51,7 @@ def read_acked_offsets(
 def forget_snapshots(
     source_alias: str, target: ClusterClient, partitions: Collection[TopicPartition], now_ms: int
 ) -> None:
-    """For a user who has changed stored offsets, to one that a snapshot happens to know, too."""
+    """Delete snapshots after a user has changed stored offsets, possibly to one that a snapshot contains."""
     topic = state_topic(source_alias)
     if partitions and topic in target.refresh([topic]).partitions:
         records = [Record(timestamp=now_ms, key=snapshot_key(p), value=None) for p in partitions]

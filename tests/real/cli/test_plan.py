@@ -177,7 +177,7 @@ def test_circles_are_refused_in_every_flow_of_them(flow: Flow) -> None:
         # Heartbeats of other tests on these clusters are mirrored whatever `topics` says.
         assert [t for t in planned["topics"] if not t["topic"].endswith("heartbeats")] == []
         if planned["name"] == flow.name:
-            assert "go round in a circle" in planned["problems"][topic]
+            assert "go round in a cycle" in planned["problems"][topic]
 
 
 def test_a_cluster_that_does_not_answer_leaves_the_others_told(flow: Flow) -> None:

@@ -171,7 +171,7 @@ def test_every_group_says_why_it_is_not_synced(made: HandMade) -> None:
     assert told == {
         groups["due"]: (GroupState.DUE, "to be committed on the target"),
         groups["used"]: (GroupState.LEFT_ALONE, "in use on the target (Stable)"),
-        groups["untold"]: (GroupState.NOT_TRANSLATED, "nothing is known to be mirrored"),
+        groups["untold"]: (GroupState.NOT_TRANSLATED, "no mirrored offsets are known"),
     }
     assert found.not_followed[groups["out"]].startswith("groups.exclude matches")
 

@@ -52,7 +52,7 @@ FLOW = FlowPlan(
         followed=("billing",),
         not_followed={"connect-x": "groups.exclude matches: connect-.*"},
         checkpoints=(Checkpoint("billing", "a.orders", 0, 5, 4),),
-        untranslated={"billing": {TopicPartition("orders", 1): "nothing is known to be mirrored"}},
+        untranslated={"billing": {TopicPartition("orders", 1): "no mirrored offsets are known"}},
         offsets=(
             OffsetDecision(
                 "billing", TopicPartition("a.orders", 0), CommittedOffset(4), "is behind"
@@ -61,7 +61,7 @@ FLOW = FlowPlan(
         ),
     ),
     off=("ACLs (sync.topic.acls.enabled)",),
-    problems={"loop": "loop: not mirrored: it would go round in a circle"},
+    problems={"loop": "loop: not mirrored: it would go round in a cycle"},
 )
 EMPTY = FlowPlan(name="a->b", source="a", target="b")
 
@@ -86,11 +86,11 @@ def test_all_that_would_be_done_is_said_with_old_and_new() -> None:
         "internal topics present: mm2-offsets.a.internal",
         "groups followed: 1; 1 checkpoints to write",
         "1 groups.exclude matches: connect-.* connect-x",
-        "1 nothing is known to be mirrored billing orders-1",
+        "1 no mirrored offsets are known billing orders-1",
         "billing a.orders-0 4 is behind",
         "1 in use on the target (Stable) used",
         "switched off: ACLs (sync.topic.acls.enabled)",
-        "PROBLEM: loop: not mirrored: it would go round in a circle",
+        "PROBLEM: loop: not mirrored: it would go round in a cycle",
     ):
         assert line in lines
     assert lines[-1] == "Nothing was changed."

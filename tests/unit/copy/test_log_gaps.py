@@ -30,12 +30,12 @@ from heliograph.model import (
     TopicPartition,
 )
 from heliograph.plan.resume import Landed
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchLimits
 from support.brokers.scripted import ScriptedCluster, reply
 from support.configurations.mm2_files import BASE, Reader
 
 TP = TopicPartition("orders", 0)
-NOT_LEADER = 6
 ID, OTHER = UUID(int=1), UUID(int=2)
 TEXT = Metadata(topic_ids={"orders": ID}).topic_id("orders")
 
@@ -256,7 +256,7 @@ def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
 
 
 def test_a_broker_that_cannot_tell_is_asked_again(watched: Watched) -> None:
-    watched.error = NOT_LEADER
+    watched.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     watched.watch.suspect(watched.copy)
     watched.judge()
     assert watched.fetched_from is None

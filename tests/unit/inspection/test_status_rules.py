@@ -181,10 +181,10 @@ def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
             "in use on the target (Stable)",
         ),
         (
-            replace(GROUP, checkpoint=None, untranslated="nothing is known to be mirrored"),
+            replace(GROUP, checkpoint=None, untranslated="no mirrored offsets are known"),
             True,
             GroupState.NOT_TRANSLATED,
-            "nothing is known to be mirrored",
+            "no mirrored offsets are known",
         ),
         (
             replace(GROUP, checkpoint=None),

@@ -1,4 +1,4 @@
-"""Where a copy goes on after a stop or a crash, and when nobody can tell."""
+"""Where a copy resumes after a stop or a crash, and when that cannot be determined."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_numbers_that_do_not_fit_the_log_leave_a_fallback() -> None:
     landed = landed_since(SNAPSHOT, 45, LastBatch(OURS, 37), COMMITTED)
 
     assert isinstance(landed, Undetermined)
-    assert "has 5 records more, but its writer's sequence has moved by 7" in landed.reason
+    assert "has 5 more records, but its writer's sequence has advanced by 7" in landed.reason
 
 
 def test_what_landed_under_another_isolation_level_cannot_be_counted_off() -> None:

@@ -16,6 +16,7 @@ from heliograph.model import (
     GapKind,
     IsolationLevel,
     LeaderEpochMark,
+    LogBounds,
     OffsetRange,
     PartitionState,
     ProducerIdentity,
@@ -24,7 +25,6 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import Found
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.runtime.log_gaps import FlowGaps
 from support.configurations.mm2_files import BASE, Reader
@@ -82,11 +82,11 @@ def look(
     position: int = 50,
     *,
     past_end: bool = False,
-    found: Found | None = None,
+    found: LogBounds | None = None,
 ) -> dict[TopicPartition, int | None]:
     def logs(
         marks: Mapping[TopicPartition, LeaderEpochMark | None],
-    ) -> Mapping[TopicPartition, Found]:
+    ) -> Mapping[TopicPartition, LogBounds]:
         return {} if found is None else dict.fromkeys(marks, found)
 
     moved = gaps.look(
@@ -126,7 +126,7 @@ def receipt(
     )
 
 
-FRESH = Found(start=0, end=20, epoch_end=20)
+FRESH = LogBounds(start=0, end=20, epoch_end=20)
 OVERTAKEN = Gap(GapKind.OVERTAKEN, 50, 55, 55, at_ms=7)
 
 
@@ -187,7 +187,7 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
 ) -> None:
     before = gaps.identities()
 
-    assert look(gaps, ids, found=Found(start=0, end=90)) == {}
+    assert look(gaps, ids, found=LogBounds(start=0, end=90)) == {}
     assert look(gaps, NEW_REMOTE) == {}
 
     (record,) = gaps.records()
@@ -204,7 +204,7 @@ def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowG
     gaps.learn([told])
     assert gaps.lineages()[TP].acked_offsets == AckedOffsets(65, 55)
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
     gaps.learn([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
     assert gaps.lineages()[TP].acked_offsets is None
 
@@ -216,20 +216,20 @@ def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGap
     look(gaps, SAME)
     gaps.learn([receipt(65)])
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
 
     assert gaps.records()[0].last.end == 65
 
 
 def test_a_position_past_the_end_is_looked_at(gaps: FlowGaps) -> None:
-    assert look(gaps, SAME, position=50, past_end=True, found=Found(start=0, end=40)) == {TP: 0}
+    assert look(gaps, SAME, position=50, past_end=True, found=LogBounds(start=0, end=40)) == {TP: 0}
     assert gaps.records()[0].last.kind is GapKind.PAST_END
 
 
 def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGaps) -> None:
     """Without it, another truncation before the next record is read would go unnoticed; with the old one, a
     successor would take records that were read after the jump for truncated ones."""
-    found = Found(start=0, end=35, epoch_end=30)
+    found = LogBounds(start=0, end=35, epoch_end=30)
 
     assert look(gaps, SAME, position=50, past_end=True, found=found) == {TP: 30}
     assert gaps.lineages()[TP].mark == LeaderEpochMark(30, 3)
@@ -280,7 +280,7 @@ def test_what_tasks_said_before_a_failed_query_is_void(gaps: FlowGaps) -> None:
     gaps.forget()
     gaps.learn([receipt(70)])  # still on its way
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
 
     assert gaps.records()[0].last.end == 50
 

@@ -17,7 +17,7 @@ from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.records.decode import Header, Record
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ class BackgroundWriter(threading.Thread):
     def _write(self, records: _Values) -> None:
         if not self._writer.partitions():
             raise broker_error(
-                error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
                 f"{self._client.config.alias}: {self._writer.topic}",
             )
         now = int(time.time() * 1000)
@@ -197,7 +197,7 @@ class BackgroundWriter(threading.Thread):
 
 def _passes(error: HeliographError) -> bool:
     """Whether waiting helps: a broker returns by itself; a missing topic or permission needs an operator."""
-    if isinstance(error, BrokerError) and error.code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+    if isinstance(error, BrokerError) and error.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return False
     return isinstance(error, ClientError) and error.retriable
 

@@ -13,7 +13,7 @@ from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.mm2.connect.offset_records import Logs, offset_batches
 from heliograph.model import TopicPartition
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class OffsetStore:
         if not partitions:  # a new topic reaches the brokers' metadata one after the other
             partitions = cluster.refresh(self._producer.topics).partitions.get(topic)
         if not partitions:
-            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
+            raise broker_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
         by_source = {copy.source: (copy, position) for copy, position in positions.items()}
         now_ms = int(time.time() * 1000)
         queued: _Queued = {}

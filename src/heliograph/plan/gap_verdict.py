@@ -1,12 +1,12 @@
-"""Whether a partition can go on where it stands: what was known of both logs against what is found.
+"""Decides whether a partition can continue at its position, by what was known of both logs and what is found.
 
     known   position, the epoch of a record copied, ids of both topics
     found   the source's start, its end, where that epoch ends in it; ids of both topics
 
     start              epoch end          position               end
-      │ …common history… │ …another course… │                      │
+      │ …common history… │ …diverged…        │                      │
 
-A Java consumer, and so MM2, goes on in every case, and tells of none but the retention's (at INFO).
+A Java consumer, and so MM2, continues in every case, and logs only a position below the log start (at INFO).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from heliograph.model import (
     TopicIdPair,
 )
 
-#: The answer to OffsetForLeaderEpoch of a leader that has no such epoch, nor an older one.
+#: OffsetForLeaderEpoch returns this if the leader has neither that epoch nor an older one.
 UNKNOWN_EPOCH = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a mirror remembers of a partition. `source_end` is the last it has seen, -1 for none."""
+    """What a mirror has stored about a partition. `source_end` is the last one seen, -1: none."""
 
     position: int
     source_end: int = -1
@@ -48,43 +48,35 @@ class Topic(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Both topics, and the source's log, as in `LogBounds`; None: not asked."""
+    """Both topics and the source's log, as brokers describe them now; `log` None: not asked for."""
 
     source: Topic = field(default_factory=Topic)
     remote: Topic = field(default_factory=Topic)
-    start: int | None = None
-    end: int | None = None
-    epoch_end: int | None = None
-    epoch: int = -1
-
-    @classmethod
-    def of(cls, bounds: LogBounds) -> Found:
-        """Topics aside."""
-        return cls(**bounds._asdict())
+    log: LogBounds | None = None
 
     def origin(self) -> TopicIdPair:
         return TopicIdPair(self.source.id, self.remote.id)
 
 
 class Verdict(NamedTuple):
-    """`position`: where the copy goes on; None: nowhere, until somebody decides."""
+    """`position`: where the copy continues; None: not until a user decides."""
 
     position: int | None
     gaps: tuple[Gap, ...] = ()
 
 
 def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
-    """Law: without a gap the position stays; with a position that stays, gaps are on the target's side.
+    """Law: without a gap the position stays; if the position stays, any gap is on the target's side.
 
-    A position that is lost becomes what `auto.offset.reset` says, as for every consumer; but a log that
-    took another course is followed from where it did (KIP-320).
+    A lost position is reset by `auto.offset.reset`, as for every consumer; but a log that has diverged is
+    copied from the point of divergence (KIP-320).
     """
     if not found.source.there:
         return _source_deleted(known)
     position: int | None = known.position
     gaps: list[Gap] = []
     if differs(known.origin.source, found.source.id):
-        position = _reset(found, reset)
+        position = _reset(found.log, reset)
         gaps += _recreated(known, position)
     else:
         position, gaps = _judge_log(known, found, reset)
@@ -92,21 +84,22 @@ def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:
 
 
 def departure(known: Known, found: Found) -> int | None:
-    """The offset from which on the source's log is not the one that was read; None: it is that one, as far
-    as is known."""
-    mark, end = known.mark, found.epoch_end
-    if mark is None or end is None or end < 0:
+    """The offset where the source's log diverges from the one that was read; None: it does not, as far as is
+    known."""
+    mark, log = known.mark, found.log
+    if mark is None or log is None or log.epoch_end is None or log.epoch_end < 0:
         return None
-    # What was read under epochs that this leader lacks is not in its log (KIP-279).
-    if found.epoch >= 0:
-        end = min([end, *(start for epoch, start in mark.starts if epoch > found.epoch)])
+    end = log.epoch_end
+    # Records that were read under epochs that this leader lacks are not in its log (KIP-279).
+    if log.epoch >= 0:
+        end = min([end, *(start for epoch, start in mark.starts if epoch > log.epoch)])
     return end if end < mark.offset else None
 
 
 def mark_after(known: Known, found: Found, verdict: Verdict) -> LeaderEpochMark | None:
-    """What is known of the log from now on. Kept at a jump: without it, another truncation before the next
-    record is read would go unnoticed."""
-    if known.mark is None or found.epoch_end == UNKNOWN_EPOCH:
+    """The leader epoch mark from now on. It is kept when the position moves: without it, another truncation
+    before the next record is read would not be noticed."""
+    if known.mark is None or (found.log is not None and found.log.epoch_end == UNKNOWN_EPOCH):
         return None
     if any(gap.kind in (GapKind.PAST_END, GapKind.SOURCE_RECREATED) for gap in verdict.gaps):
         return None
@@ -115,12 +108,12 @@ def mark_after(known: Known, found: Found, verdict: Verdict) -> LeaderEpochMark 
 
 
 def differs(known: str | None, found: str | None) -> bool:
-    """Whether a topic was created again; where ids are not known, nobody can tell."""
+    """Whether a topic was created again; False if an id is not known."""
     return known is not None and found is not None and known != found
 
 
 def fails(verdict: Verdict, policies: GapPolicies) -> bool:
-    """Whether the partition waits for a user's word. Of a topic that is gone there is nothing to wait for."""
+    """Whether the partition stops until a user decides; not for a deleted source topic."""
     if any(policies.fails(gap.kind) for gap in verdict.gaps):
         return True
     if not verdict.gaps:
@@ -131,7 +124,7 @@ def fails(verdict: Verdict, policies: GapPolicies) -> bool:
 
 def _source_deleted(known: Known) -> Verdict:
     if known.position <= 0 and known.source_end <= 0:
-        return Verdict(None)  # nothing was ever in it
+        return Verdict(None)  # it never had a record
     end = max(known.source_end, known.position)
     return Verdict(None, (Gap(GapKind.SOURCE_DELETED, known.position, end, -1),))
 
@@ -143,30 +136,32 @@ def _recreated(known: Known, position: int | None) -> Iterator[Gap]:
 
 
 def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | None, list[Gap]]:
-    position, gaps = known.position, list[Gap]()
-    course = found.epoch_end if known.mark is not None else None
+    position, log, gaps = known.position, found.log, list[Gap]()
+    if log is None:
+        return position, gaps
+    course = log.epoch_end if known.mark is not None else None
     if course == UNKNOWN_EPOCH:
-        lost = _reset(found, reset)
-        return lost, [_gap(GapKind.TRUNCATED, min(found.start or 0, position), position, lost)]
+        lost = _reset(log, reset)
+        return lost, [_gap(GapKind.TRUNCATED, min(log.start, position), position, lost)]
     departs = departure(known, found)
     if departs is not None and departs < position:
         gaps.append(_gap(GapKind.TRUNCATED, departs, position, departs))
         position = departs
-    # A leader that has all that was read may not let it be read again yet: its high watermark lags behind
-    # after an election. Past its end is only what nobody has read of this log.
+    # A leader may have all that was read and not let it be read yet: its high watermark lags behind after an
+    # election. Only a position that was not read from this log is past its end.
     read = known.mark is not None and course is not None and position <= known.mark.offset
-    if found.end is not None and position > found.end and not read:
-        lost = _reset(found, reset)
-        return lost, [*gaps, _gap(GapKind.PAST_END, found.end, position, lost)]
-    if found.start is not None and position < found.start:
-        lost = _reset(found, reset)
-        end = found.start if lost is None else lost
+    if position > log.end and not read:
+        lost = _reset(log, reset)
+        return lost, [*gaps, _gap(GapKind.PAST_END, log.end, position, lost)]
+    if position < log.start:
+        lost = _reset(log, reset)
+        end = log.start if lost is None else lost
         return lost, [*gaps, _gap(GapKind.OVERTAKEN, position, end, lost)]
     return position, gaps
 
 
 def _judge_remote(known: Known, found: Found, position: int | None) -> Iterator[Gap]:
-    """What was mirrored is gone; where nothing was, nothing is."""
+    """Gaps of mirrored records that are gone with their remote topic."""
     if known.position <= 0 or known.origin.target is None:
         return
     if not found.remote.there:
@@ -175,12 +170,10 @@ def _judge_remote(known: Known, found: Found, position: int | None) -> Iterator[
         yield _gap(GapKind.REMOTE_RECREATED, 0, known.position, position)
 
 
-def _reset(found: Found, reset: OffsetReset) -> int | None:
-    return {
-        OffsetReset.EARLIEST: found.start,
-        OffsetReset.LATEST: found.end,
-        OffsetReset.NONE: None,
-    }[reset]
+def _reset(log: LogBounds | None, reset: OffsetReset) -> int | None:
+    if log is None or reset is OffsetReset.NONE:
+        return None
+    return log.start if reset is OffsetReset.EARLIEST else log.end
 
 
 def _gap(kind: GapKind, first: int, end: int, resumed: int | None) -> Gap:
@@ -192,17 +185,17 @@ def _resumed(position: int | None) -> int:
 
 
 def describe(gap: Gap) -> str:
-    """What has happened, and to which offsets."""
+    """What has happened, and to which offsets, for logs and status."""
     first, end = gap.first, gap.end
     span = f"source offsets {first} to {end - 1}" if end > first else "no source offset"
-    tail = f"{span} were not mirrored" if end > first else "all that was seen of it is mirrored"
+    tail = f"{span} were not mirrored" if end > first else "all known records are mirrored"
     return {
-        GapKind.OVERTAKEN: f"{span} are passed over: what the source had there was deleted before it was "
-        "mirrored (retention, or DeleteRecords)",
-        GapKind.TRUNCATED: f"the source's log has taken another course from offset {first} on (truncated, "
-        f"or an unclean election): {span} were mirrored, and are not in it any more",
+        GapKind.OVERTAKEN: f"{span} are skipped: the source deleted them before they were mirrored "
+        "(retention, or DeleteRecords)",
+        GapKind.TRUNCATED: f"the source's log has diverged at offset {first} (truncated, or an unclean "
+        f"leader election): {span} were mirrored, and are not in it any more",
         GapKind.PAST_END: f"offset {end} is past the source's end {first} (truncated, or created again)",
-        GapKind.SOURCE_DELETED: "the source topic is gone (deleted, or hidden from this user); "
+        GapKind.SOURCE_DELETED: "the source topic does not exist (deleted, or not authorized); "
         + tail,
         GapKind.SOURCE_RECREATED: "the source topic was deleted and created again; of the old one, "
         + tail,
@@ -210,13 +203,13 @@ def describe(gap: Gap) -> str:
         "any more",
         GapKind.REMOTE_RECREATED: f"the remote topic was deleted and created again: records of {span} are "
         "not on the target any more",
-        GapKind.TARGET_LOST: "the target has lost records that it had acknowledged (an unclean leader "
-        f"election, or a restored back-up): {span} are not on it any more",
+        GapKind.TARGET_LOST: "the target has lost acknowledged records (an unclean leader election, or a "
+        f"restored backup): {span} are not on it any more",
     }[gap.kind]
 
 
 def outcome(gap: Gap, policies: GapPolicies) -> str:
-    """What becomes of the partition."""
+    """What happens to the partition now, for logs and status."""
     if policies.fails(gap.kind):
         name, other = (
             ("target.log.loss.policy", LossPolicy.RECOPY)
@@ -224,22 +217,22 @@ def outcome(gap: Gap, policies: GapPolicies) -> str:
             else ("source.log.gap.policy", GapPolicy.CONTINUE)
         )
         return (
-            f"nothing more is copied of it ({name}=fail) until another offset is stored for it, or the "
-            f"policy is {other}"
+            f"its copy stops ({name}=fail) until another offset is stored for it, or the policy is set "
+            f"to {other}"
         )
     if gap.kind is GapKind.TARGET_LOST:
         return _outcome_of_loss(gap)
     if gap.kind is GapKind.SOURCE_DELETED:
-        return "its remote topic stays as it is"
+        return "its remote topic is kept"
     if gap.resumed < 0:
-        return "auto.offset.reset=none forbids to go on elsewhere; store another offset for it"
-    return f"going on at offset {gap.resumed}"
+        return "auto.offset.reset=none forbids a reset; store another offset for it"
+    return f"continuing at offset {gap.resumed}"
 
 
 def _outcome_of_loss(gap: Gap) -> str:
     if gap.resumed < gap.end:
-        return f"copying them again from source offset {gap.resumed} on"
+        return f"copying them again from source offset {gap.resumed}"
     return (
-        f"the offset map does not say where they begin, so they are not copied again: going on at offset "
-        f"{gap.resumed}; to copy them again, store an earlier offset"
+        f"the offset map does not contain their source offsets, so they are not copied again: continuing at "
+        f"offset {gap.resumed}; to copy them again, store an earlier offset"
     )

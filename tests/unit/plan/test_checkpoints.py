@@ -10,7 +10,7 @@ from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.model import CommittedOffset, GroupListing, TopicPartition
-from heliograph.plan.groups import (
+from heliograph.plan.checkpoints import (
     PlannedCheckpoints,
     changed,
     checkpoint_topic,
@@ -163,7 +163,7 @@ def test_a_partition_without_syncs_has_no_checkpoint() -> None:
     without = plan("group9", "topic1", 1, 10, syncs)
 
     assert not without.emit
-    assert without.untranslated == {TopicPartition("topic1", 1): "nothing is known to be mirrored"}
+    assert without.untranslated == {TopicPartition("topic1", 1): "no mirrored offsets are known"}
     assert plan("group9", "topic1", 0, 10, syncs).emit
 
 

@@ -1,4 +1,4 @@
-"""Moves the target's idle groups to where the source's groups are: what `plan/group_offsets.py` decides."""
+"""Commits translated offsets for idle groups on the target, as `plan/group_offsets.py` plans."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from heliograph.plan.group_offsets import (
     why_left_alone,
     within_log_ends,
 )
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
-
-_UNKNOWN_MEMBER_ID = 25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,7 @@ class GroupDecisions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSync:
-    """Every decision with its reason, how many offsets were committed, and what was refused by group."""
+    """Every decision with its reason, the number of committed offsets, and problems by group."""
 
     decisions: list[OffsetDecision]
     committed: int
@@ -56,8 +55,8 @@ def sync_group_offsets(
     checkpoints: Checkpoints,
     topic_ids: Mapping[str, str | None] | None = None,
 ) -> GroupSync:
-    """Bring idle and absent groups up to their checkpoints; a handful of requests for any number.
-    `topic_ids` are those of the remote topics that the checkpoints are about."""
+    """Move idle and missing groups to their checkpoints, with a few requests for any number of groups.
+    `topic_ids` are those of the remote topics that the checkpoints belong to."""
     found = observe_group_offsets(target, checkpoints, topic_ids)
     commits = found.commits
     refused = commit_offsets(target, commits)
@@ -71,9 +70,9 @@ def sync_group_offsets(
 def take_back_group_offsets(
     target: ClusterClient, void: Checkpoints, corrected: Checkpoints
 ) -> dict[str, str]:
-    """Groups that were moved to checkpoints in `void`, about a log that is not there any more, go back to the
-    corrected ones. Those for which that is not possible are returned with a sentence; raises BrokerError if
-    it can be tried again."""
+    """Move groups back from checkpoints in `void`, of a log that does not exist any more, to the corrected
+    ones. Returns the problems of groups for which that is not possible; raises BrokerError if a retry may
+    help."""
     states = describe_groups(target, void)
     on_target, failed = committed_offsets(target, void)
     planned = plan_taking_back(void, corrected, on_target)
@@ -87,9 +86,12 @@ def take_back_group_offsets(
             raise error
     for group, offsets in commits.items():
         if group not in refused:
-            log.warning("%s: group %s goes back to %s", target.config.alias, group, _told(offsets))
+            log.warning(
+                "%s: group %s moved back to %s", target.config.alias, group, _listed(offsets)
+            )
     return {
-        group: f"{group}: {why}, and not moved back to the corrected checkpoint; reset its offsets by hand"
+        group: f"{group}: {why}, so it was not moved back to the corrected checkpoint; reset its offsets "
+        "manually"
         for group, why in in_use.items()
     } | {group: _sentence(error) for group, error in refused.items()}
 
@@ -99,11 +101,11 @@ def observe_group_offsets(
     checkpoints: Checkpoints,
     topic_ids: Mapping[str, str | None] | None = None,
 ) -> GroupDecisions:
-    """What is to be committed on the target, and what not; commits nothing."""
+    """Decide what to commit on the target; commits nothing."""
     states = describe_groups(target, checkpoints)
     left = {g: why for g in checkpoints if (why := why_left_alone(states.get(g))) is not None}
-    # An absent group is asked for its offsets, too: one that was just moving to another coordinator was
-    # not listed, and must not be taken back.
+    # Offsets of missing groups are read, too: a group that was moving to another coordinator was not listed,
+    # and must not be moved back.
     on_target, failed = committed_offsets(target, checkpoints.keys() - left.keys())
     decisions = [OffsetDecision(group, None, None, why) for group, why in left.items()]
     planned = plan_group_offsets(checkpoints, on_target)
@@ -124,11 +126,11 @@ def log_ends(
     return list_offsets(cluster, [p for p in wanted if p.partition < found.get(p.topic, 0)], LATEST)
 
 
-def _told(offsets: Mapping[TopicPartition, CommittedOffset]) -> str:
+def _listed(offsets: Mapping[TopicPartition, CommittedOffset]) -> str:
     return ", ".join(f"{partition}: {to.offset}" for partition, to in offsets.items())
 
 
 def _sentence(error: BrokerError) -> str:
-    if error.code == _UNKNOWN_MEMBER_ID:
-        return f"{error}; consumers have begun to use this group on the target, it is left alone"
+    if error.code == ErrorCode.UNKNOWN_MEMBER_ID:
+        return f"{error}; consumers have joined this group on the target, so it is not changed"
     return str(error)

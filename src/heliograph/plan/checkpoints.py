@@ -1,7 +1,7 @@
-"""Which groups are followed, and what is checkpointed of them (`MirrorCheckpointConnector`, `…Task`).
+"""Decides which groups are followed, and plans their checkpoints (`MirrorCheckpointConnector`, `…Task`).
 
-Laws: a checkpoint of a group's partition goes back only when the group itself went back, or the target's log
-is another one; it is never ahead of the truth, since a translation never is.
+Laws: a checkpoint moves back only if the group itself moved back, or the target's log is another one; it is
+never ahead of the truth, since a translation never is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from heliograph.model import CommittedOffset, GroupListing, TopicPartition
 from heliograph.policy.group_filter import GroupFilter
 from heliograph.policy.naming import ReplicationPolicy
 
-#: As `GroupProtocol` types that brokers list; the empty one is from before KIP-848 (Kafka 3.8).
+#: Group types that brokers list; the empty one is from before KIP-848 (Kafka 3.8).
 _TYPES = frozenset({"", "classic", "consumer"})
 #: Groups of consumers, and groups that never had a member (offsets committed by hand, Spark, Flink).
 _PROTOCOLS = frozenset({"", "consumer"})
@@ -29,7 +29,7 @@ class Translator(Protocol):
 
 
 def why_not_followed(listing: GroupListing, group_filter: GroupFilter) -> str | None:
-    """Why a group of the source gets no checkpoints whatever it has committed, or None."""
+    """Why a group of the source never gets checkpoints; None: it may."""
     kind = listing.type.lower()
     if kind not in _TYPES:
         return f"a {kind} group: its state cannot be carried over by offsets"
@@ -41,7 +41,7 @@ def why_not_followed(listing: GroupListing, group_filter: GroupFilter) -> str | 
 def why_nothing_to_follow(
     offsets: Mapping[TopicPartition, CommittedOffset], target_name: Callable[[str], str | None]
 ) -> str | None:
-    """Why a group is not followed for what it has committed, or None if it is."""
+    """Why a group is not followed, by its committed offsets; None: it is followed."""
     if not offsets:
         return "has no committed offsets"
     if all(target_name(topic) is None for topic in {partition.topic for partition in offsets}):
@@ -52,7 +52,7 @@ def why_nothing_to_follow(
 def why_none_followed(
     source: str, source_id: str | None, target: str, target_id: str | None
 ) -> str | None:
-    """Why no group at all gets checkpoints between these clusters, or None."""
+    """Why no group gets checkpoints between these clusters; None: groups do."""
     if source_id is None or source_id != target_id:
         return None
     return (
@@ -63,7 +63,7 @@ def why_none_followed(
 
 
 def checkpoint_topic(policy: ReplicationPolicy, source: str, target: str, topic: str) -> str:
-    """What a source topic is called on the target; one that came from there has its own name back."""
+    """The name of a source topic on the target; a topic that came from the target has its original name."""
     if policy.topic_source(topic) == target:
         return policy.original_topic(topic)
     return policy.format_remote_topic(source, topic)
@@ -74,7 +74,8 @@ def changed(
     seen: Mapping[TopicPartition, tuple[int, int]],
     versions: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, CommittedOffset]:
-    """Those that moved since they were `seen`, or whose partition's translation got a new version."""
+    """Offsets that have changed since they were `seen`, or whose partition's translation has a new
+    version."""
     return {
         partition: committed
         for partition, committed in offsets.items()
@@ -83,8 +84,8 @@ def changed(
 
 
 class PlannedCheckpoints(NamedTuple):
-    """`emit` is new to the target's readers, `held_back` would take them back although the group did not
-    go back, `untranslated` says which of the source's partitions have no checkpoint, and why."""
+    """`emit` are the checkpoints to write; `held_back` would move back although the group did not;
+    `untranslated` are source partitions without a checkpoint, and why."""
 
     emit: list[Checkpoint]
     held_back: list[Checkpoint]
@@ -99,10 +100,10 @@ def plan_checkpoints(
     target_name: Callable[[str], str | None],
     void: Container[TopicPartition] = (),
 ) -> PlannedCheckpoints:
-    """Checkpoints of one group; `previous` holds those before by the target's partition, of which those in
-    `void` are about a log that is not there any more.
+    """Checkpoints of one group. `previous` has the last ones by the target's partition; those in `void`
+    belong to a log that does not exist any more.
 
-    `target_name` is None for topics that the topic filter keeps out.
+    `target_name` returns None for topics that the topic filter excludes.
     """
     emit: list[Checkpoint] = []
     held_back: list[Checkpoint] = []
@@ -116,7 +117,7 @@ def plan_checkpoints(
             continue
         downstream = translator.translate(partition, committed.offset)
         if downstream is None:
-            untranslated[partition] = "nothing is known to be mirrored"
+            untranslated[partition] = "no mirrored offsets are known"
         elif downstream < 0:
             untranslated[partition] = f"offset {committed.offset} is older than what is known"
         else:
@@ -135,8 +136,8 @@ def plan_checkpoints(
 def from_the_start(
     void: Mapping[TopicPartition, Checkpoint], planned: Iterable[Checkpoint]
 ) -> list[Checkpoint]:
-    """Replaces those checkpoints in `void`, about a log that is not there any more, that no `planned` one
-    does: where the group would be in the new log is not known, so it starts at the beginning."""
+    """Checkpoints at offset 0 for those in `void`, of a log that does not exist any more, that no `planned`
+    one replaces: the group's offset in the new log is not known, so it starts at the beginning."""
     replaced = {checkpoint.topic_partition for checkpoint in planned}
     return [
         checkpoint._replace(downstream=0)
@@ -146,7 +147,7 @@ def from_the_start(
 
 
 def is_more_recent(checkpoint: Checkpoint, before: Checkpoint) -> bool:
-    """After the group went back, or further on than the one before."""
+    """Whether the group moved back, or the checkpoint is further than the one before."""
     return checkpoint.upstream < before.upstream or checkpoint.downstream > before.downstream
 
 
@@ -155,8 +156,8 @@ def no_longer_true(
     previous: Mapping[TopicPartition, Checkpoint],
     ends: Mapping[TopicPartition, int],
 ) -> list[Checkpoint]:
-    """Those of `held_back` whose predecessor lies past the target's log end: its topic was created again,
-    or truncated, and MM2 would hold on to the old checkpoint until the new log has grown past it."""
+    """Those of `held_back` whose predecessor is past the target's log end: the topic was created again or
+    truncated. MM2 would keep the old checkpoint until the new log has grown past it."""
     return [
         checkpoint
         for checkpoint in held_back
