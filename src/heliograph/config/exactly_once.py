@@ -53,7 +53,7 @@ class ExactlyOnceSettings:
         return found
 
     def _check_required(self) -> None:
-        if self.connector.text(_REQUIRED) != "required":
+        if self.connector.text(_REQUIRED).lower() != "required":
             return
         if self.worker.text(_SUPPORT) != "enabled":
             self._problem(
@@ -69,7 +69,7 @@ class ExactlyOnceSettings:
         )
 
     def _interval_ms(self) -> int | None:
-        boundary = self.connector.text(_BOUNDARY)
+        boundary = self.connector.text(_BOUNDARY).lower()
         if boundary == "interval":
             own = _INTERVAL in self.connector.settings
             return (

@@ -53,6 +53,17 @@ def test_exactly_once_needs_a_source_consumer_that_reads_committed_records(mm2: 
     assert len(mm2.problems(required + contrary)) == 1
 
 
+def test_settings_of_exactly_once_ignore_case_as_in_connect(mm2: Reader) -> None:
+    enabled = ENABLED + COMMITTED + "us->eu.exactly.once.support = REQUIRED\n"
+    interval = "us->eu.transaction.boundary = Interval\n"
+
+    exactly_once = mm2(enabled + interval).flows[0].exactly_once
+
+    assert exactly_once is not None
+    assert exactly_once.interval_ms == 60_000
+    assert len(mm2.problems(BASE + "us->eu.exactly.once.support = REQUIRED\n")) == 2
+
+
 def test_exactly_once_that_is_only_requested_goes_on_with_a_warning(mm2: Reader) -> None:
     mirror = mm2(ENABLED)
 

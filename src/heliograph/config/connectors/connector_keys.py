@@ -1,18 +1,18 @@
-"""What each key of a connector's configuration means; none is passed over in silence.
+"""Finds the option that each key of a connector's configuration sets, or why the key has no effect.
 
 x                                      a setting of the connector
 source.cluster.x, target.cluster.x     how to reach a cluster (CLIENT_CONFIG_DEF, no more)
-source.consumer.x, target.admin.x, …   of MM2's own clients; without a side, of both
-producer.override.x                    of the worker's producer, which writes the records
+source.consumer.x, target.admin.x, …   settings of MM2's own clients; without a side, on both sides
+producer.override.x                    settings of the worker's producer, which writes the records
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.options.kafka_clients import client_option, known_names
-from heliograph.config.options.values import CLASS, STRING
 from heliograph.config.resolve.key_lookup import (
     OPEN_FAMILIES,
     UNKNOWN,
@@ -29,21 +29,21 @@ from heliograph.config.resolve.near_match import did_you_mean
 _SIDE = re.compile(r"(?P<side>source|target)\.cluster\.(?P<name>.+)")
 _CONVERTERS = ("key.converter.", "value.converter.", "header.converter.")
 _OF_CONNECT = ("topic.creation.", "transforms.", "predicates.", "errors.deadletterqueue.")
-#: What a connector has and a file of flows has not, or elsewhere.
-_OWN = {
-    name: Option(name=name, type=type_, scope=Scope.CONNECTOR, doc="Of one connector")
-    for name, type_ in (
-        ("name", STRING),
-        ("connector.class", CLASS),
-        ("source.cluster.alias", STRING),
-        ("target.cluster.alias", STRING),
-        ("offsets.storage.topic", STRING),
+#: Without effect or refused in a file of flows, but read in a connector's configuration.
+_OWN: dict[str, Option] = {
+    name: replace(OPTIONS[Scope.CONNECTOR, name], support=Support.ACTED, valid=None)
+    for name in (
+        "name",
+        "connector.class",
+        "source.cluster.alias",
+        "target.cluster.alias",
+        "offsets.storage.topic",
     )
 }
 
 
 def place(key: str, *, own_classes: bool) -> Placement:
-    """`own_classes`: the connector names a class of the user's, which may read settings of its own."""
+    """`own_classes`: the connector names a class of the user's, which may read any setting."""
     option = _OWN.get(key) or OPTIONS.get((Scope.CONNECTOR, key))
     if option is not None:
         return Known(key, "", option)
@@ -103,17 +103,17 @@ def _of_client(key: str, match: re.Match[str]) -> Placement:
 
 
 def _misleading(client: re.Match[str]) -> str | None:
-    """Why a client's setting does not do what it looks like; None if it does.
+    """Why a setting of a client has no effect on mirrored records; None: it has.
 
-    Records are written by the worker's producer; consumers and admins are MM2's own, out of reach of
-    Connect's overrides.
+    The worker's producer writes records. Consumers and admin clients are MM2's own; Connect's overrides do
+    not reach them.
     """
     kind, name, side = client["kind"], client["name"], client["side"]
     if client["override"]:
         if kind == Scope.PRODUCER and side is None:
             return None
         right = f"producer.override.{name}" if kind == Scope.PRODUCER else f"source.{kind}.{name}"
-        return f"has no effect on what MM2 reads or makes; write {right}"
+        return f"has no effect, as in MM2; write {right}"
     if kind == Scope.PRODUCER:
         return (
             "does not reach the producer of mirrored records, but only that of offset syncs, as in "

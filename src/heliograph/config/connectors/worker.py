@@ -17,8 +17,9 @@ from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property, read_properties
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.config.options import OPTIONS, Option, Scope, Support
+from heliograph.config.options.checks import byte_array_converter
 from heliograph.config.options.kafka_clients import client_option, known_names
-from heliograph.config.options.values import STRING, byte_array_converter
+from heliograph.config.options.values import STRING
 from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
 from heliograph.config.resolve.environment import settings_in
 from heliograph.config.resolve.key_lookup import (
@@ -208,7 +209,8 @@ class _Reading:
             f"{name}: has no effect: connectors that do not set it would convert records with it in Java; "
             f"here they are copied as they are ({self._file.where(name)})"
             for name in _CONVERTERS
-            if name in self._settings and not _is_byte_array(self._settings[name].value)
+            if name in self._settings
+            and not byte_array_converter.accepts(self._settings[name].value.strip())
         ]
 
 
@@ -218,14 +220,6 @@ def _storage(kind: str, worker: TypedSettings, *, partitions: int | None = None)
         partitions=partitions or worker.number(f"{kind}.storage.partitions"),
         replication_factor=worker.number(f"{kind}.storage.replication.factor"),
     )
-
-
-def _is_byte_array(value: str) -> bool:
-    try:
-        byte_array_converter(value.strip())
-    except ValueError:
-        return False
-    return True
 
 
 def _place(key: str) -> Placement:

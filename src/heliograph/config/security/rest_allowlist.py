@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from heliograph.config.options.java_checks import invalid
+from heliograph.config.options.checks import invalid
 from heliograph.config.options.values import InvalidValue, parse_list
 from heliograph.config.resolve.providers import placeholders
 from heliograph.config.security.jaas import LoginModule, parse_jaas
