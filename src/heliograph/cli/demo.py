@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from heliograph.cli.compare import Difference, compare
-from heliograph.cli.progress_display import show
+from heliograph.cli.progress_display import show_progress
 from heliograph.cli.run import log_to_stderr, report, stopping_on_signals
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
@@ -96,7 +96,7 @@ def demo(*, once: bool) -> int:
 
 def _mirror_once(config: MirrorConfig, spark: LocalSpark, source: Cluster, target: Cluster) -> int:
     stop, progress = threading.Event(), Progress()
-    with stopping_on_signals(stop), show(progress):
+    with stopping_on_signals(stop), show_progress(progress):
         outcome = Mirror(config, spark, once=True, stop=stop, progress=progress).run()
     code = report(outcome, once=True)
     total = Difference()
@@ -119,7 +119,7 @@ def _mirror_on(config: MirrorConfig, spark: LocalSpark, source: Cluster, began: 
     first = threading.Thread(
         target=_announce_first, args=(progress, stop, began), name="first", daemon=True
     )
-    with stopping_on_signals(stop), show(progress):
+    with stopping_on_signals(stop), show_progress(progress):
         traffic.start()
         first.start()
         outcome = Mirror(config, spark, stop=stop, progress=progress).run()

@@ -30,13 +30,13 @@ from heliograph.records.decode import Record
 _PATIENCE_SECONDS = 600.0
 
 
-class Spoken(Protocol):
+class Content(Protocol):
     """A record's content: `str` is one line of text."""
 
     def _asdict(self) -> Mapping[str, Any]: ...
 
 
-Reader = Callable[[bytes | None, bytes | None], Spoken | Malformed]
+Reader = Callable[[bytes | None, bytes | None], Content | Malformed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +90,15 @@ class _Printer:
 
     def show(self, partition: TopicPartition, records: list[Record]) -> None:
         for record in records:
-            spoken = self._read(record.key, record.value)
-            if isinstance(spoken, Malformed):
+            content = self._read(record.key, record.value)
+            if isinstance(content, Malformed):
                 self.malformed += 1
-                warn(f"{partition} offset {record.offset}: skipped: {spoken.reason}")
+                warn(f"{partition} offset {record.offset}: skipped: {content.reason}")
             else:
-                line = self._line(partition, record, spoken)
+                line = self._line(partition, record, content)
                 typer.echo(visible_json(line) if self._as_json else visible(line))
 
-    def _line(self, partition: TopicPartition, record: Record, spoken: Spoken) -> str:
+    def _line(self, partition: TopicPartition, record: Record, content: Content) -> str:
         if self._as_json:
             place = {
                 "topic": partition.topic,
@@ -106,10 +106,10 @@ class _Printer:
                 "offset": record.offset,
                 "timestamp": record.timestamp,
             }
-            return _compact({**place, "record": spoken._asdict()})
+            return _compact({**place, "record": content._asdict()})
         if self._verbose:
-            return f"{partition} offset {record.offset} timestamp {record.timestamp}: {spoken}"
-        return str(spoken)
+            return f"{partition} offset {record.offset} timestamp {record.timestamp}: {content}"
+        return str(content)
 
 
 def _topic(kind: Kind, source: str | None, policy: ReplicationPolicy) -> str:

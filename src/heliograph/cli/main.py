@@ -75,8 +75,8 @@ def run(
     from heliograph.cli.run import run as run_mirror
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
-    raise typer.Exit(run_mirror(config, beside, once=once, master=master))
+    options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    raise typer.Exit(run_mirror(config, options, once=once, master=master))
 
 
 @app.command()
@@ -162,9 +162,9 @@ def plan(
     from heliograph.cli.plan import plan as make_plan
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
-    raise typer.Exit(make_plan(config, beside, as_json=as_json, everything=everything))
+    raise typer.Exit(make_plan(config, options, as_json=as_json, everything=everything))
 
 
 @app.command()
@@ -185,10 +185,10 @@ def status(
     from heliograph.cli.status import status as show_status
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(worker=worker, secrets=secrets or ())
+    options = LoadOptions(worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
     raise typer.Exit(
-        show_status(config, beside, as_json=as_json, watch=watch, partitions=partitions)
+        show_status(config, options, as_json=as_json, watch=watch, partitions=partitions)
     )
 
 

@@ -17,10 +17,10 @@ from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.dry_run import plan_mirror
 
 
-def plan(path: Path, beside: LoadOptions, *, as_json: bool, everything: bool) -> int:
+def plan(path: Path, options: LoadOptions, *, as_json: bool, everything: bool) -> int:
     """0 if the plan could be made, 1 if a part of it could not, since a cluster did not answer."""
     log_warnings_to_stderr()
-    config = load(path, beside)
+    config = load(path, options)
     with closing(Clusters(config, client_id="heliograph-plan")) as opened:
         made = plan_mirror(config, opened)
     if as_json:

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def answering(
+def rest_api(
     path: Path, worker: Path | None, config: MirrorConfig, mirror: Mirror, progress: Progress
 ) -> Iterator[None]:
     """While the block runs; unless `listeners` is there and empty. Raises ConfigError."""

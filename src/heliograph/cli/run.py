@@ -14,8 +14,8 @@ from pathlib import Path
 import typer
 
 from heliograph.cli.escaping import VisibleFormatter, visible
-from heliograph.cli.progress_display import show
-from heliograph.cli.rest import answering
+from heliograph.cli.progress_display import show_progress
+from heliograph.cli.rest import rest_api
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.formats.load import LoadOptions, load
 from heliograph.runtime.driver import Mirror, Outcome
@@ -31,12 +31,12 @@ ALLOCATIONS_PER_COLLECTION = 50_000
 _FORMAT, _DATE_FORMAT = "%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"
 
 
-def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> int:
+def run(path: Path, options: LoadOptions, *, once: bool, master: str | None) -> int:
     log_to_stderr()
     write_for_this_user_only()
     sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
-    config = load(path, beside)
+    config = load(path, options)
     for warning in config.warnings:
         log.warning("%s", warning)
     spark = (
@@ -45,12 +45,12 @@ def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> i
         else ClusterSpark(master, max((flow.tasks_max for flow in config.flows), default=1))
     )
     stop, progress = threading.Event(), Progress()
-    with closing(spark), stopping_on_signals(stop), show(progress):
+    with closing(spark), stopping_on_signals(stop), show_progress(progress):
         mirror = Mirror(config, spark, once=once, stop=stop, progress=progress)
         if once:
             outcome = mirror.run()
         else:
-            with answering(path, beside.worker, config, mirror, progress):
+            with rest_api(path, options.worker, config, mirror, progress):
                 outcome = mirror.run()
     return report(outcome, once=once)
 

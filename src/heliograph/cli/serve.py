@@ -9,7 +9,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-from heliograph.cli.progress_display import show
+from heliograph.cli.progress_display import show_progress
 from heliograph.cli.run import (
     ALLOCATIONS_PER_COLLECTION,
     log_to_stderr,
@@ -47,7 +47,7 @@ def serve(path: Path | None, *, master: str | None) -> int:
     url = rest.advertised_url(os.uname().nodename)
     spark = LocalSpark(slots_here()) if master is None else ClusterSpark(master, _CLUSTER_SLOTS)
     stop, progress, levels = threading.Event(), Progress(), LoggerLevels(now_ms)
-    with closing(spark), stopping_on_signals(stop), show(progress):
+    with closing(spark), stopping_on_signals(stop), show_progress(progress):
         mirror = Mirror(
             assemble([], worker),
             spark,

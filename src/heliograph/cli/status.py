@@ -19,7 +19,7 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ConfigError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import MirrorStatus
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 
 DEFAULT_CONFIG = Path("mm2.properties")
 #: A service tells its state every 5 s.
@@ -27,16 +27,16 @@ _WATCH_SECONDS = 5.0
 
 
 def status(
-    path: Path | None, beside: LoadOptions, *, as_json: bool, watch: bool, partitions: bool
+    path: Path | None, options: LoadOptions, *, as_json: bool, watch: bool, partitions: bool
 ) -> int:
     """0 if every flow is known to run and no partition has failed, 1 if not."""
     log_warnings_to_stderr()
-    config = load(_config_file(path), beside)
+    config = load(_config_file(path), options)
     printer = _Printer(as_json=as_json, everything=partitions)
     with closing(Clusters(config, client_id="heliograph-status")) as clusters:
         if watch:
             return _watch(config, clusters, printer)
-        found = look_at_mirror(config, clusters)
+        found = observe_mirror(config, clusters)
         printer.show(found)
         return 0 if found.well else 1
 
@@ -54,7 +54,7 @@ def _watch(config: MirrorConfig, clusters: Clusters, printer: _Printer) -> int:
         with printer.watching():
             while True:
                 clusters.forget_errors()
-                found = look_at_mirror(config, clusters)
+                found = observe_mirror(config, clusters)
                 well = found.well
                 printer.show(found)
                 stop.wait(_WATCH_SECONDS)

@@ -96,9 +96,9 @@ class ExactlyOnceSettings:
                 f"{found.limit_seconds:g} s, a third of transaction.timeout.ms",
             )
 
-    def _warn(self, effective: TypedSettings, name: str, remark: str) -> None:
-        setting = effective.settings[name]
-        self.warnings.append(f"{setting.key}: {remark} ({effective.at(setting)})")
+    def _warn(self, settings: TypedSettings, name: str, remark: str) -> None:
+        setting = settings.settings[name]
+        self.warnings.append(f"{setting.key}: {remark} ({settings.at(setting)})")
 
     def _problem(self, remark: str) -> None:
         setting = self.connector.settings[_REQUIRED]

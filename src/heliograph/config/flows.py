@@ -266,16 +266,16 @@ class Pair:
         return read_classes(self.source, self.target, connector, self.settings.permitted)
 
     def _connector(self) -> TypedSettings:
-        return self._effective(self.settings.connector, Scope.CONNECTOR)
+        return self._typed(self.settings.connector, Scope.CONNECTOR)
 
     def _consumer(self) -> TypedSettings:
-        return self._effective(self.settings.consumer, Scope.CONSUMER)
+        return self._typed(self.settings.consumer, Scope.CONSUMER)
 
     def _producer(self) -> TypedSettings:
-        return self._effective(self.settings.producer, Scope.PRODUCER)
+        return self._typed(self.settings.producer, Scope.PRODUCER)
 
     def _worker(self) -> TypedSettings:
-        return self._effective(self.settings.worker, Scope.WORKER)
+        return self._typed(self.settings.worker, Scope.WORKER)
 
-    def _effective(self, settings: Settings, scope: Scope) -> TypedSettings:
+    def _typed(self, settings: Settings, scope: Scope) -> TypedSettings:
         return TypedSettings(settings, scope, self.file_name, self.problems)

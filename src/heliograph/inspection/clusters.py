@@ -17,7 +17,7 @@ _TIMEOUT_SECONDS = 10.0
 
 
 class Clusters:
-    """A cluster that does not answer is asked once, and named in `unreachable`; others can be told of."""
+    """A cluster that does not answer is asked once, and named in `unreachable`; others can be reported of."""
 
     def __init__(self, config: MirrorConfig, *, client_id: str) -> None:
         self.unreachable: dict[str, str] = {}
@@ -57,12 +57,12 @@ class Clusters:
 
 
 class Parts:
-    """What can be told of a flow part by part: `unknown` says which parts could not be looked at, and why."""
+    """Observes a flow part by part. `unknown`: the parts that could not be observed, with the reason."""
 
     def __init__(self) -> None:
         self.unknown: dict[str, str] = {}
 
-    def tell(self, part: str, look: Callable[[], T], otherwise: T) -> T:
+    def observe(self, part: str, look: Callable[[], T], otherwise: T) -> T:
         try:
             return look()
         except ClientError as e:

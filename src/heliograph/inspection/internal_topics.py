@@ -12,7 +12,7 @@ from heliograph.plan.internal_topics import PlacedTopic
 Client = Callable[[str], ClusterClient]
 
 
-def look_at_internal_topics(
+def observe_internal_topics(
     placed: Iterable[PlacedTopic], client: Client
 ) -> tuple[InternalTopicPlan, ...]:
     by_alias: dict[str, list[PlacedTopic]] = {}

@@ -13,7 +13,7 @@ _PATIENCE_SECONDS = 3.0
 _STABLE = "Stable"
 
 
-def look_at_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
+def observe_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
     """None of them where we may not ask: then a service may not join, either, and says so itself."""
     try:
         found = describe_members(target, group, patience=_PATIENCE_SECONDS)
@@ -21,11 +21,11 @@ def look_at_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
         if e.code == GROUP_AUTHORIZATION_FAILED:
             return ()
         raise
-    members = [judge_member(found.state, found.protocol, member) for member in found.members]
+    members = [member_of(found.state, found.protocol, member) for member in found.members]
     return tuple(sorted(members, key=lambda member: (member.state, member.process)))
 
 
-def judge_member(group_state: str, protocol: str, member: GroupMember) -> Member:
+def member_of(group_state: str, protocol: str, member: GroupMember) -> Member:
     if group_state != _STABLE:
         state = "JOINING"
     elif protocol != PROTOCOL:

@@ -26,7 +26,7 @@ SILENT_MS = 30_000
 WAITING = "WAITING"
 
 
-def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
+def service_status(status: FlowStatus | None, now_ms: int) -> Service:
     if status is None:
         return Service(
             state=ServiceState.UNKNOWN, detail="no Heliograph state", seen_seconds_ago=None
@@ -41,7 +41,7 @@ def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
     return Service(state=state, detail=detail, seen_seconds_ago=age, restarts=status.restarts)
 
 
-def judge_worker(group: str, members: Sequence[Member]) -> Service:
+def worker_status(group: str, members: Sequence[Member]) -> Service:
     """By the group of its workers alone."""
     if any(member.state == "RUNNING" for member in members):
         return Service(
@@ -69,7 +69,7 @@ class ObservedPartition:
     status: PartitionStatus | None
 
 
-def judge_position(
+def resume_position(
     seen: ObservedPartition, service: Service, reset: OffsetReset
 ) -> tuple[int | None, PositionFrom | None]:
     """A running service knows best. Of one that has gone, what it last said is worth nothing: another
@@ -84,7 +84,7 @@ def judge_position(
     return None, None
 
 
-def judge_lag(seen: ObservedPartition, position: int | None) -> int | None:
+def lag_in_records(seen: ObservedPartition, position: int | None) -> int | None:
     """Offsets that are still to be mirrored. What retention has taken meanwhile is not; 0 for a position
     past the end, which `auto.offset.reset` will deal with."""
     if position is None or seen.source_end is None:
@@ -92,7 +92,7 @@ def judge_lag(seen: ObservedPartition, position: int | None) -> int | None:
     return max(seen.source_end - max(position, seen.source_start or 0), 0)
 
 
-def judge_partition(
+def partition_view(
     seen: ObservedPartition,
     service: Service,
     reset: OffsetReset,
@@ -100,8 +100,8 @@ def judge_partition(
     now_ms: int,
 ) -> PartitionView:
     """`waiting_since_ms`: the timestamp of the first record at or after the position."""
-    position, known_from = judge_position(seen, service, reset)
-    lag, status = judge_lag(seen, position), seen.status
+    position, known_from = resume_position(seen, service, reset)
+    lag, status = lag_in_records(seen, position), seen.status
     seconds = 0.0 if lag == 0 else None
     if lag and waiting_since_ms is not None:
         seconds = max(now_ms - waiting_since_ms, 0) / 1000
@@ -130,7 +130,7 @@ def _partition_state(service: Service, status: PartitionStatus | None) -> str:
     return WAITING if status is None else status.state
 
 
-def judge_gap(record: GapRecord, now_ms: int) -> GapView:
+def gap_view(record: GapRecord, now_ms: int) -> GapView:
     last = record.last
     return GapView(
         topic=record.topic,
@@ -164,7 +164,7 @@ class ObservedGroup:
     untranslated: str | None
 
 
-def judge_group(seen: ObservedGroup, *, synced: bool) -> GroupPartition:
+def group_partition(seen: ObservedGroup, *, synced: bool) -> GroupPartition:
     """`synced`: whether the flow moves the target's groups (`sync.group.offsets.enabled`)."""
     checkpoint = seen.checkpoint
     there = seen.target.offset if seen.target is not None and seen.target.offset >= 0 else None

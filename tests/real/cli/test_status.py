@@ -17,7 +17,7 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import FlowView, GroupState, PositionFrom, ServiceState
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 from heliograph.mm2.connect.offsets import (
     murmur2_partition,
     source_offset_key,
@@ -43,7 +43,7 @@ GROUPS = {
 def look(config: MirrorConfig) -> FlowView:
     clusters = Clusters(config, client_id="test")
     try:
-        (flow,) = look_at_mirror(config, clusters).flows
+        (flow,) = observe_mirror(config, clusters).flows
         return flow
     finally:
         clusters.close()

@@ -17,8 +17,8 @@ from heliograph.config.resolve.key_lookup import (
     OPEN_FAMILIES,
     UNKNOWN,
     Ineffective,
+    KeyUse,
     Known,
-    Placement,
     open_setting,
     own_setting,
 )
@@ -42,7 +42,7 @@ _OWN: dict[str, Option] = {
 }
 
 
-def place(key: str, *, own_classes: bool) -> Placement:
+def look_up(key: str, *, own_classes: bool) -> KeyUse:
     """`own_classes`: the connector names a class of the user's, which may read any setting."""
     option = _OWN.get(key) or OPTIONS.get((Scope.CONNECTOR, key))
     if option is not None:
@@ -60,7 +60,7 @@ def place(key: str, *, own_classes: bool) -> Placement:
     return _elsewhere(key, own_classes)
 
 
-def _elsewhere(key: str, own_classes: bool) -> Placement:
+def _elsewhere(key: str, own_classes: bool) -> KeyUse:
     if is_client_config(key):
         return Ineffective(
             key, f"has no effect, as in MM2; write source.cluster.{key} or target.cluster.{key}"
@@ -74,7 +74,7 @@ def _elsewhere(key: str, own_classes: bool) -> Placement:
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known_names(Scope.CONNECTOR))}")
 
 
-def _of_cluster(key: str, match: re.Match[str]) -> Placement:
+def _of_cluster(key: str, match: re.Match[str]) -> KeyUse:
     name, side = match["name"], match["side"]
     if (Scope.CLIENT, name) in OPTIONS:
         return Known(key, f"{side}.cluster.", OPTIONS[Scope.CLIENT, name])
@@ -90,7 +90,7 @@ def _of_cluster(key: str, match: re.Match[str]) -> Placement:
     return Ineffective(key, f"has no effect here, as in MM2; write {right}")
 
 
-def _of_client(key: str, match: re.Match[str]) -> Placement:
+def _of_client(key: str, match: re.Match[str]) -> KeyUse:
     kind, name = Scope(match["kind"]), match["name"]
     prefix = key.removesuffix(name)
     option = client_option(kind, name)

@@ -20,7 +20,7 @@ _SERVERS = "bootstrap.servers"
 
 
 def implied_worker(
-    connector: NamedConnector, environment: Mapping[str, str], bags: KubernetesSecrets
+    connector: NamedConnector, environment: Mapping[str, str], secrets: KubernetesSecrets
 ) -> WorkerConfig:
     """What is wrong with the settings that it takes from the connector, reading that one tells."""
     own = connector.file.properties
@@ -37,9 +37,9 @@ def implied_worker(
     if (override := own.get(f"producer.override.{_SERVERS}")) is not None:
         settings[_SERVERS] = override
     try:
-        return worker_of(PropertiesFile(name=plain.name, properties=settings), environment, bags)
+        return worker_of(PropertiesFile(name=plain.name, properties=settings), environment, secrets)
     except ConfigError:
-        return worker_of(plain, environment, bags)
+        return worker_of(plain, environment, secrets)
 
 
 def _defaults(source: str) -> dict[str, Property]:

@@ -28,7 +28,7 @@ from heliograph.config.connectors.connector_class import (
     not_a_connector,
 )
 from heliograph.config.connectors.connector_clusters import ConnectorClusters
-from heliograph.config.connectors.connector_keys import place
+from heliograph.config.connectors.connector_keys import look_up
 from heliograph.config.connectors.override_policy import override_problems
 from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.config.flow_classes import has_own
@@ -38,7 +38,7 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
 from heliograph.config.options.values import InvalidValue, parse_boolean
-from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
+from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
 from heliograph.config.resolve.layers import (
     Setting,
     Settings,
@@ -175,7 +175,7 @@ class _Reading:
         if kind is None or not self._enabled():
             return self._done(Connector(name=self.name, kind=kind, enabled=kind is None))
         settings = self._settings()
-        self._judge(settings)
+        self._diagnose(settings)
         source, target = self._aliases(kind)
         reader = ConnectorClusters(
             self.name,
@@ -230,14 +230,14 @@ class _Reading:
         own["name"] = Setting("name", Property(self.name, 0))
         return with_todays_names(own)
 
-    def _judge(self, settings: Settings) -> None:
+    def _diagnose(self, settings: Settings) -> None:
         connector = TypedSettings(settings, Scope.CONNECTOR, self.file.name, self.problems)
         own = has_own(connector)
-        placements = [place(key, own_classes=own) for key in self.file.properties]
-        self.problems += value_problems(self.file, placements)
-        self.problems += refusals(self.file, placements)
+        key_uses = [look_up(key, own_classes=own) for key in self.file.properties]
+        self.problems += value_problems(self.file, key_uses)
+        self.problems += refused_problems(self.file, key_uses)
         self.problems += override_problems(self.worker, self.file)
-        self.warnings += remarks(self.file, placements)
+        self.warnings += key_warnings(self.file, key_uses)
 
     def _aliases(self, kind: ConnectorClass) -> tuple[str, str]:
         properties = self.file.properties

@@ -20,7 +20,7 @@ from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.options.checks import byte_array_converter
 from heliograph.config.options.kafka_clients import client_option, known_names
 from heliograph.config.options.values import STRING
-from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
+from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
 from heliograph.config.resolve.environment import settings_in
 from heliograph.config.resolve.key_lookup import (
     CLIENT_SETTING,
@@ -28,8 +28,8 @@ from heliograph.config.resolve.key_lookup import (
     PROVIDER_SETTING,
     UNKNOWN,
     Ineffective,
+    KeyUse,
     Known,
-    Placement,
     of_provider,
     open_setting,
 )
@@ -53,7 +53,7 @@ _ACTED_HERE = re.compile(
     r"|ssl\.client\.auth|connector\.client\.config\.override\..*|topic\.tracking\..*|client\.id"
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
-_NO_BAGS = KubernetesSecrets()
+_NO_SECRETS = KubernetesSecrets()
 _HTTPS = ("listeners.https.", "admin.listeners.https.")
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
@@ -98,22 +98,22 @@ class WorkerConfig:
 def load_worker(
     path: Path | None = None,
     environment: Mapping[str, str] = os.environ,
-    bags: KubernetesSecrets = _NO_BAGS,
+    secrets: KubernetesSecrets = _NO_SECRETS,
 ) -> WorkerConfig:
-    """Raises ConfigError. Without a file, of the environment alone. `bags` are Secrets and ConfigMaps."""
+    """Raises ConfigError. Without a file, of the environment alone. `secrets` are Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
     if path is not None:
         file = read_properties(path)
     return worker_of(
-        replace(file, properties=file.properties | settings_in(environment)), environment, bags
+        replace(file, properties=file.properties | settings_in(environment)), environment, secrets
     )
 
 
 def worker_of(
-    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], secrets: KubernetesSecrets = _NO_SECRETS
 ) -> WorkerConfig:
     """Raises ConfigError."""
-    placeholders = Placeholders(file, environment, bags)
+    placeholders = Placeholders(file, environment, secrets)
     filled = placeholders.fill_in(file)
     return _Reading(filled.file, placeholders, placeholders.problems + filled.problems).worker()
 
@@ -129,11 +129,11 @@ class _Reading:
         self._settings = {key: Setting(key, found) for key, found in file.properties.items()}
 
     def worker(self) -> WorkerConfig:
-        placements = [_place(key) for key in self._file.properties]
-        self._problems += value_problems(self._file, placements)
-        self._problems += refusals(self._file, placements)
+        key_uses = [_look_up(key) for key in self._file.properties]
+        self._problems += value_problems(self._file, key_uses)
+        self._problems += refused_problems(self._file, key_uses)
         self._require()
-        worker, top = self._effective(Scope.WORKER), self._effective(Scope.TOP)
+        worker, top = self._typed(Scope.WORKER), self._typed(Scope.TOP)
         config = WorkerConfig(
             name=self._file.name,
             group_id=worker.text("group.id"),
@@ -159,7 +159,7 @@ class _Reading:
             warnings=(
                 *self._file.warnings,
                 *self._placeholders.unnamed(),
-                *remarks(self._file, placements),
+                *key_warnings(self._file, key_uses),
                 *self._converters(),
                 *dict.fromkeys(self._security_warnings),
             ),
@@ -168,7 +168,7 @@ class _Reading:
             raise ConfigError(list(dict.fromkeys(self._problems)))
         return config
 
-    def _effective(self, scope: Scope) -> TypedSettings:
+    def _typed(self, scope: Scope) -> TypedSettings:
         return TypedSettings(self._settings, scope, self._file.name, self._problems)
 
     def _require(self) -> None:
@@ -222,7 +222,7 @@ def _storage(kind: str, worker: TypedSettings, *, partitions: int | None = None)
     )
 
 
-def _place(key: str) -> Placement:
+def _look_up(key: str) -> KeyUse:
     option = _option(key)
     if option is not None:
         acted = _ACTED_HERE.fullmatch(key) is not None
@@ -253,7 +253,7 @@ def _option(key: str) -> Option | None:
     return client_option(Scope.WORKER, key)
 
 
-def _of_client(key: str, scope: Scope, name: str) -> Placement:
+def _of_client(key: str, scope: Scope, name: str) -> KeyUse:
     prefix = f"{scope}."
     option = client_option(scope, name)
     if option is not None:

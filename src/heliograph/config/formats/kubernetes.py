@@ -29,7 +29,7 @@ _YAML = (".yaml", ".yml", ".json")
 
 
 @dataclass(frozen=True, slots=True)
-class Bag:
+class KubernetesObject:
     """A Secret or a ConfigMap; `kind` and `namespace` are empty if it is a folder."""
 
     kind: str
@@ -42,71 +42,71 @@ class Bag:
 class KubernetesSecrets:
     """All that were given."""
 
-    given: tuple[Bag, ...] = ()
+    given: tuple[KubernetesObject, ...] = ()
 
-    def provider(self, kind: str) -> BagProvider:
-        return BagProvider(self, kind)
+    def provider(self, kind: str) -> KubernetesProvider:
+        return KubernetesProvider(self, kind)
 
-    def find(self, kind: str, namespace: str, name: str) -> Bag | None:
+    def find(self, kind: str, namespace: str, name: str) -> KubernetesObject | None:
         """That of the namespace rather than another, if there are several."""
-        found = [bag for bag in self.given if bag.name == name and bag.kind in (kind, "")]
-        same = [bag for bag in found if namespace and bag.namespace == namespace]
+        found = [each for each in self.given if each.name == name and each.kind in (kind, "")]
+        same = [each for each in found if namespace and each.namespace == namespace]
         return next(iter(same or found), None)
 
 
 @dataclass(frozen=True, slots=True)
-class BagProvider:
+class KubernetesProvider:
     """As `io.strimzi.kafka.KubernetesSecretConfigProvider` and its like: ${name:namespace/secret:key}.
 
     A key may be a pattern, `*.crt`: then all that match, in the order of their names.
     """
 
-    bags: KubernetesSecrets
+    secrets: KubernetesSecrets
     kind: str
 
     def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
         """Only what was given to this process can be named, by whomever."""
         namespace, _, name = path.rpartition("/")
-        bag = self.bags.find(self.kind, namespace, name)
-        if bag is None:
-            names = {each.name for each in self.bags.given if each.kind in (self.kind, "")}
+        found = self.secrets.find(self.kind, namespace, name)
+        if found is None:
+            names = {each.name for each in self.secrets.given if each.kind in (self.kind, "")}
             raise Unavailable(
                 f"the {self.kind} {name!r} is not given; export it (kubectl get {self.kind.lower()} {name} "
                 f"-o yaml) and name the file with --secrets{did_you_mean(name, names)}"
             )
-        matching = [bag.data[each] for each in sorted(bag.data) if fnmatchcase(each, key)]
+        matching = [found.data[each] for each in sorted(found.data) if fnmatchcase(each, key)]
         if not matching:
-            has = ", ".join(sorted(bag.data)) or "none"
+            has = ", ".join(sorted(found.data)) or "none"
             raise Unavailable(f"the {self.kind} {name!r} has no key {key!r}; its keys are: {has}")
         return "\n".join(matching)
 
 
-def read_bags(paths: Iterable[Path]) -> KubernetesSecrets:
+def read_kubernetes(paths: Iterable[Path]) -> KubernetesSecrets:
     """Raises ConfigError."""
-    found: list[Bag] = []
+    found: list[KubernetesObject] = []
     for path in paths:
-        found += _folder(path) if path.is_dir() else bags_in(_documents(path))
+        found += _folder(path) if path.is_dir() else objects_in(_documents(path))
     return KubernetesSecrets(tuple(found))
 
 
-def _folder(path: Path) -> Iterator[Bag]:
+def _folder(path: Path) -> Iterator[KubernetesObject]:
     entries = sorted(each for each in path.iterdir() if not each.name.startswith("."))
     files = [each for each in entries if each.is_file()]
     if any(each.suffix not in _YAML for each in files):
         yield _mounted(path, files)
         return
     for each in files:
-        yield from bags_in(_documents(each))
+        yield from objects_in(_documents(each))
     for each in entries:
         if each.is_dir():
             inner = sorted(e for e in each.iterdir() if e.is_file() and not e.name.startswith("."))
             yield _mounted(each, inner)
 
 
-def _mounted(folder: Path, files: Sequence[Path]) -> Bag:
+def _mounted(folder: Path, files: Sequence[Path]) -> KubernetesObject:
     """Without the line end that an editor leaves behind a password."""
     data = {each.name: read_text(each).removesuffix("\n") for each in files}
-    return Bag("", "", folder.resolve().name, data)
+    return KubernetesObject("", "", folder.resolve().name, data)
 
 
 def _documents(path: Path) -> list[Document]:
@@ -114,13 +114,13 @@ def _documents(path: Path) -> list[Document]:
     return documents
 
 
-def bags_in(documents: Iterable[Document]) -> Iterator[Bag]:
+def objects_in(documents: Iterable[Document]) -> Iterator[KubernetesObject]:
     """What is neither Secret nor ConfigMap is left alone."""
     for document, resource in resources_in(documents):
         fields = document.mapping(resource, "")
         kind = fields["kind"].text if "kind" in fields else ""
         if kind in (SECRET, CONFIG_MAP):
-            yield _bag(document, kind, fields)
+            yield _object(document, kind, fields)
 
 
 def resources_in(documents: Iterable[Document]) -> Iterator[tuple[Document, Node]]:
@@ -134,7 +134,7 @@ def resources_in(documents: Iterable[Document]) -> Iterator[tuple[Document, Node
             yield document, document.root
 
 
-def _bag(document: Document, kind: str, fields: Mapping[str, Node]) -> Bag:
+def _object(document: Document, kind: str, fields: Mapping[str, Node]) -> KubernetesObject:
     metadata = document.mapping(fields["metadata"], "metadata") if "metadata" in fields else {}
     if "name" not in metadata:
         raise ConfigError(f"metadata.name: missing; expected that of the {kind} ({document.name})")
@@ -151,7 +151,9 @@ def _bag(document: Document, kind: str, fields: Mapping[str, Node]) -> Bag:
             text = document.setting(node, f"{field}.{key}")
             data[key] = _decoded(document, node, f"{field}.{key}", text) if encoded else text
     namespace = metadata["namespace"].text if "namespace" in metadata else ""
-    return Bag(kind, namespace, document.setting(metadata["name"], "metadata.name"), data)
+    return KubernetesObject(
+        kind, namespace, document.setting(metadata["name"], "metadata.name"), data
+    )
 
 
 def _decoded(document: Document, node: Node, path: str, text: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.config.formats.connect_json import NamedConnector
-from heliograph.config.formats.kubernetes import Bag, bags_in, resources_in
+from heliograph.config.formats.kubernetes import KubernetesObject, objects_in, resources_in
 from heliograph.config.formats.properties import PropertiesFile, Property
 from heliograph.config.formats.strimzi_clusters import (
     PROVIDER,
@@ -68,13 +68,13 @@ _POD_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrimziMirror:
-    """`worker` and `connectors` hold placeholders for Secrets; `bags` are those of the same file."""
+    """`worker` and `connectors` hold placeholders for Secrets; `secrets` are those of the same file."""
 
     name: str
     namespace: str
     worker: PropertiesFile
     connectors: tuple[NamedConnector, ...]
-    bags: tuple[Bag, ...] = field(repr=False)
+    secrets: tuple[KubernetesObject, ...] = field(repr=False)
     warnings: tuple[str, ...] = ()
 
 
@@ -97,7 +97,7 @@ def parse_strimzi(text: str, name: str) -> StrimziMirror:
         )
     if others:
         warnings.append(f"{name}: not read: {', '.join(others)}")
-    return _Reading(*found[0], warnings).mirror(tuple(bags_in(documents)))
+    return _Reading(*found[0], warnings).mirror(tuple(objects_in(documents)))
 
 
 def _identity(document: Document, resource: Node) -> tuple[str, str]:
@@ -121,12 +121,12 @@ class _Reading:
         self._namespace = its["namespace"].text if "namespace" in its else ""
         self._clusters = StrimziClusters(document, self._namespace, self._problems, self._warnings)
 
-    def mirror(self, bags: tuple[Bag, ...]) -> StrimziMirror:
+    def mirror(self, secrets: tuple[KubernetesObject, ...]) -> StrimziMirror:
         spec_node = self._fields.get("spec")
         if spec_node is None:
             raise ConfigError(f"spec: missing ({self._document.at(self._node)})")
         spec = self._document.mapping(spec_node, "spec")
-        self._judge_spec(spec)
+        self._check_spec(spec)
         target = self._target(spec, spec_node)
         if target is None:
             raise ConfigError(self._problems)
@@ -141,11 +141,11 @@ class _Reading:
             namespace=self._namespace,
             worker=worker,
             connectors=tuple(mirrors),
-            bags=bags,
+            secrets=secrets,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
 
-    def _judge_spec(self, spec: Mapping[str, Node]) -> None:
+    def _check_spec(self, spec: Mapping[str, Node]) -> None:
         self._clusters.unknown(spec, "spec", _SPEC_FIELDS | _POD_FIELDS)
         if pods := [name for name in spec if name in _POD_FIELDS]:
             self._warnings.append(

@@ -56,7 +56,7 @@ class UnknownAlias:
     suggestion: str | None
 
 
-Placement = Known | Ineffective | UnknownAlias
+KeyUse = Known | Ineffective | UnknownAlias
 
 _FLOW_CLUSTER = re.compile(r"(?:source|target)\.cluster\.(?P<name>.+)")
 CLIENT_SETTING = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
@@ -85,7 +85,7 @@ _RIGHT_PLACES = {
 }
 
 
-class Placer:
+class KeyLookup:
     """Places keys, given the declared aliases, those that are sources and targets of enabled flows,
     and the flows with classes of the user's, which may read settings of their own."""
 
@@ -103,7 +103,7 @@ class Placer:
         self._pairs = [(s, t) for s in self._aliases for t in self._aliases if s != t]
         self._examples = (aliases[0], aliases[1]) if len(aliases) >= 2 else ("A", "B")
 
-    def place(self, key: str) -> Placement:
+    def look_up(self, key: str) -> KeyUse:
         for source, target in self._pairs:
             if key.startswith(f"{source}->{target}."):
                 return self._in_flow(key, source, target)
@@ -114,7 +114,7 @@ class Placer:
                 return self._in_cluster(key, alias)
         return self._at_top(key)
 
-    def _in_flow(self, key: str, source: str, target: str) -> Placement:
+    def _in_flow(self, key: str, source: str, target: str) -> KeyUse:
         flow = f"{source}->{target}"
         prefix = f"{flow}."
         name = key.removeprefix(prefix)
@@ -145,7 +145,7 @@ class Placer:
             else placed
         )
 
-    def _in_cluster(self, key: str, alias: str) -> Placement:
+    def _in_cluster(self, key: str, alias: str) -> KeyUse:
         prefix = f"{alias}."
         name = key.removeprefix(prefix)
         option = client_option(Scope.WORKER, name)
@@ -157,7 +157,7 @@ class Placer:
             return Known(key, prefix, open_setting(name))
         return self._nowhere(key, prefix, name, (Scope.CLIENT, Scope.WORKER), (alias, alias))
 
-    def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> Placement:
+    def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> KeyUse:
         placed = self._client(key, Scope(match["kind"]), match["name"])
         if not isinstance(placed, Known) or placed.option.support is not Support.ACTED:
             return placed
@@ -167,7 +167,7 @@ class Placer:
             return replace(placed, remark=f"has no effect: no flow to {alias} is enabled")
         return placed
 
-    def _at_top(self, key: str) -> Placement:
+    def _at_top(self, key: str) -> KeyUse:
         for scope in (Scope.TOP, Scope.CONNECTOR):
             option = OPTIONS.get((scope, key))
             if option is not None and option.flow_only:
@@ -197,7 +197,7 @@ class Placer:
         scopes = (Scope.TOP, Scope.CONNECTOR, Scope.CLIENT)
         return self._nowhere(key, "", key, scopes, self._examples)
 
-    def _client(self, key: str, scope: Scope, name: str) -> Placement:
+    def _client(self, key: str, scope: Scope, name: str) -> KeyUse:
         prefix = key.removesuffix(name)
         option = client_option(scope, name)
         if option is not None:
@@ -206,7 +206,7 @@ class Placer:
 
     def _nowhere(
         self, key: str, prefix: str, name: str, scopes: Sequence[Scope], pair: tuple[str, str]
-    ) -> Placement:
+    ) -> KeyUse:
         """Wrong name, right name at the wrong place, wrong alias, or misspelt."""
         if name in WRONG_NAMES:
             return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix))
@@ -231,7 +231,7 @@ class Placer:
             place.format(source=source, target=target, name=name) for place in _RIGHT_PLACES[scope]
         )
 
-    def _unknown_flow(self, key: str) -> Placement:
+    def _unknown_flow(self, key: str) -> KeyUse:
         source, _, rest = key.partition("->")
         target = next((a for a in self._aliases if rest.startswith(f"{a}.")), None)
         target = target if target is not None else rest.partition(".")[0]
@@ -241,7 +241,7 @@ class Placer:
         return UnknownAlias(key, wrong, near(wrong, self._aliases))
 
 
-def of_provider(key: str, match: re.Match[str]) -> Placement:
+def of_provider(key: str, match: re.Match[str]) -> KeyUse:
     names = {option.name.partition("<name>.")[2]: option for option in PROVIDERS}
     prefix = key.removesuffix(match["name"])
     if match["name"] in names:

@@ -38,7 +38,7 @@ _STRIMZI = {
     "io.strimzi.kafka.KubernetesSecretConfigProvider": SECRET,
     "io.strimzi.kafka.KubernetesConfigMapConfigProvider": CONFIG_MAP,
 }
-_NO_BAGS = KubernetesSecrets()
+_NO_SECRETS = KubernetesSecrets()
 
 
 class FilledIn(NamedTuple):
@@ -47,11 +47,11 @@ class FilledIn(NamedTuple):
 
 
 def fill_in_placeholders(
-    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], secrets: KubernetesSecrets = _NO_SECRETS
 ) -> FilledIn:
     """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
     broken, so that it is complained of once."""
-    placeholders = Placeholders(file, environment, bags)
+    placeholders = Placeholders(file, environment, secrets)
     filled = placeholders.fill_in(file)
     warnings = (*filled.file.warnings, *placeholders.unnamed())
     return FilledIn(
@@ -60,16 +60,16 @@ def fill_in_placeholders(
 
 
 class Placeholders:
-    """The config providers that `file` declares; `problems` are theirs. `bags` are what those of Strimzi
+    """The config providers that `file` declares; `problems` are theirs. `secrets` are what those of Strimzi
     look into."""
 
     def __init__(
         self,
         file: PropertiesFile,
         environment: Mapping[str, str],
-        bags: KubernetesSecrets = _NO_BAGS,
+        secrets: KubernetesSecrets = _NO_SECRETS,
     ) -> None:
-        self._bags = bags
+        self._secrets = secrets
         self._file = file
         self._environment = environment
         self.problems: list[str] = []
@@ -156,7 +156,7 @@ class Placeholders:
         if class_name == "io.strimzi.kafka.EnvVarConfigProvider":  # older than Kafka's, same job
             class_name = _CLASSES[2]
         if class_name in _STRIMZI:
-            return self._bags.provider(_STRIMZI[class_name])
+            return self._secrets.provider(_STRIMZI[class_name])
         match class_name:
             case "FileConfigProvider":
                 return FileProvider(self._allowed_paths(name))

@@ -158,8 +158,8 @@ def test_without_a_worker_it_is_that_of_dedicated_mode_at_the_target(tmp_path: P
 
 def test_a_worker_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "worker.properties").write_text(WORKER)
-    beside = LoadOptions(worker=tmp_path / "worker.properties")
-    (flow,) = load(write(tmp_path, mm2=SOURCE) / "mm2.json", beside, {}).flows
+    options = LoadOptions(worker=tmp_path / "worker.properties")
+    (flow,) = load(write(tmp_path, mm2=SOURCE) / "mm2.json", options, {}).flows
     assert (flow.group_id, flow.offsets_topic.name) == ("connect-cluster", "connect-offsets")
 
 

@@ -101,8 +101,8 @@ def test_a_file_of_flows_does_the_same_as_connectors_and_back_again(
 
     connect = folder / "connect"
     write(connect, convert(original, Form.CONNECT))
-    beside = LoadOptions(worker=connect / "eu" / "worker.properties")
-    found = load(connect / "eu", beside, {})
+    options = LoadOptions(worker=connect / "eu" / "worker.properties")
+    found = load(connect / "eu", options, {})
     (copied,), (followed,) = found.flows, found.group_flows
     assert gist(copied) == replace(gist(flow), checkpoints=None)
     assert gist(followed).checkpoints == gist(flow).checkpoints
@@ -133,10 +133,10 @@ def test_a_resource_of_v1_loses_nothing(tmp_path: Path) -> None:
     made = convert(tmp_path / "a.yaml", Form.STRIMZI)
     assert made.notes == ()
     (tmp_path / "b.yaml").write_text(made.files["kafka-mirror-maker-2.yaml"])
-    beside = LoadOptions(secrets=[tmp_path / "secrets.yaml"])
+    options = LoadOptions(secrets=[tmp_path / "secrets.yaml"])
 
     def read(name: str) -> MirrorConfig:
-        return load(tmp_path / name, beside, {})
+        return load(tmp_path / name, options, {})
 
     assert [gist(flow) for flow in read("a.yaml").flows] == [
         gist(flow) for flow in read("b.yaml").flows
@@ -148,10 +148,10 @@ def test_connectors_of_a_resource_run_with_the_secrets_beside_them(tmp_path: Pat
     (tmp_path / "a.yaml").write_text(V1)
     (tmp_path / "secrets.yaml").write_text(SECRETS)
     write(tmp_path / "connect", convert(tmp_path / "a.yaml", Form.CONNECT))
-    beside = LoadOptions(
+    options = LoadOptions(
         worker=tmp_path / "connect" / "worker.properties", secrets=[tmp_path / "secrets.yaml"]
     )
-    found = load(tmp_path / "connect", beside, {})
+    found = load(tmp_path / "connect", options, {})
     wanted = load(tmp_path / "a.yaml", LoadOptions(secrets=[tmp_path / "secrets.yaml"]), {})
     assert found.flows == wanted.flows
     assert found.clusters == wanted.clusters

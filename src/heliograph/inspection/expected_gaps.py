@@ -26,10 +26,10 @@ def expected_gaps(
     topics: MirroredTopics,
 ) -> dict[str, str]:
     """By partition, in a sentence. A partition that cannot be asked just now is left out."""
-    told = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
+    reported = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
     stored, snapshots = stored_positions(flow, offsets), read_snapshots(flow.source, target)
     known = {
-        partition: _known(start, told.get(partition))
+        partition: _known(start, reported.get(partition))
         for partition in stored.keys() | snapshots.keys()
         if partition.partition < topics.partitions.get(partition.topic, 0)
         if (start := _start(flow, partition, stored, snapshots)) is not None
