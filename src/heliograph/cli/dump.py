@@ -1,4 +1,4 @@
-"""`heliograph dump`: the records of internal topics, in words."""
+"""`heliograph dump`: prints the records of internal topics as text or JSON."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.policy.naming import ReplicationPolicy
 from heliograph.records.decode import Record
 
-#: Offset syncs of a busy flow may be millions before they are compacted.
+#: A busy flow may have millions of offset syncs before compaction.
 _PATIENCE_SECONDS = 600.0
 
 
 class Content(Protocol):
-    """A record's content: `str` is one line of text."""
+    """The content of a record; `str` gives one line of text."""
 
     def _asdict(self) -> Mapping[str, Any]: ...
 
@@ -63,7 +63,7 @@ def dump(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    """Standard output has a line per record, in the order of the log; standard error what was skipped."""
+    """Prints a line per record in log order to standard output, and skipped records to standard error."""
     log_warnings_to_stderr()
     config = cluster_at(bootstrap_server, command_config)
     name = topic or _topic(kind, source, config.policy)
@@ -77,7 +77,7 @@ def dump(
     finally:
         cluster.close()
     if printer.malformed:
-        warn(f"{name}: {printer.malformed} records could not be understood")
+        warn(f"{name}: {printer.malformed} records could not be decoded")
     return 0
 
 
@@ -130,7 +130,7 @@ def _partitions(cluster: ClusterClient, topic: str) -> list[TopicPartition]:
     count = cluster.refresh([topic]).partitions.get(topic)
     if not count:
         raise NotFound(
-            f"{topic}: no such topic on {cluster.config.alias} that this client may read"
+            f"{topic}: not found on {cluster.config.alias}, or this client may not describe it"
         )
     return [TopicPartition(topic, number) for number in range(count)]
 

@@ -1,4 +1,4 @@
-"""Live progress: a table on a terminal, plain lines elsewhere."""
+"""Shows live progress: a table on a terminal, log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 _LIVE_SECONDS = 0.5
 _PLAIN_SECONDS = 5.0
 _WINDOW_SECONDS = 4.0
-#: Rows of the table; the busiest topics come first, the rest is summed up.
+#: Rows of the table: the busiest topics; the others are summed up in one row.
 _ROWS = 20
 
 
@@ -44,7 +44,7 @@ def show_progress(progress: Progress) -> Iterator[None]:
 
 
 class _Rates:
-    """Records and bytes per second over the last few seconds: tasks report once a second, we look oftener."""
+    """Records and bytes per second over several samples: tasks report less often, once a second."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, dict[tuple[str, str], tuple[int, int]]]] = deque()
@@ -86,7 +86,7 @@ def _lines(progress: Progress, stop: threading.Event) -> None:
 
 
 def _troubles(topics: Iterable[TopicProgress]) -> Iterator[str]:
-    """Partitions in trouble, those in the same trouble summed up."""
+    """One line for each problem, with the partitions that share it."""
     return summed_up(
         {
             f"{topic.topic}-{receipt.partition}": (

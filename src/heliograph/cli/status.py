@@ -1,4 +1,4 @@
-"""`heliograph status`: how a mirror stands, as both its clusters have it. Changes nothing."""
+"""`heliograph status`: shows lag and state of a mirror, as observed on its clusters. Changes nothing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from heliograph.inspection.mirror_status import MirrorStatus
 from heliograph.inspection.status import observe_mirror
 
 DEFAULT_CONFIG = Path("mm2.properties")
-#: A service tells its state every 5 s.
+#: A service writes its state every 5 s.
 _WATCH_SECONDS = 5.0
 
 
@@ -43,12 +43,14 @@ def status(
 
 def _config_file(path: Path | None) -> Path:
     if path is None and not DEFAULT_CONFIG.exists():
-        raise ConfigError(f"status: expected a configuration, or {DEFAULT_CONFIG} in this folder")
+        raise ConfigError(
+            f"status: expected a configuration, found no argument and no {DEFAULT_CONFIG} in this folder"
+        )
     return path or DEFAULT_CONFIG
 
 
 def _watch(config: MirrorConfig, clusters: Clusters, printer: _Printer) -> int:
-    """Until Ctrl-C; the exit code is that of the last look."""
+    """Runs until Ctrl-C; the exit code is that of the last status."""
     stop, well = threading.Event(), True
     try:
         with printer.watching():
@@ -63,7 +65,7 @@ def _watch(config: MirrorConfig, clusters: Clusters, printer: _Printer) -> int:
 
 
 class _Printer:
-    """JSON is a document, or, looking on, a line for each look."""
+    """Prints text or JSON: one document, or with --watch one line for each status."""
 
     def __init__(self, *, as_json: bool, everything: bool) -> None:
         self._as_json = as_json

@@ -1,4 +1,4 @@
-"""One flow, or one pair's heartbeats, out of the settings in force for a pair of clusters."""
+"""Builds one flow, or the heartbeats of one pair, from the settings in force for a pair of clusters."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from heliograph.model import (
 from heliograph.permitted import Permitted
 from heliograph.policy.naming import ReplicationPolicy
 
-#: Connect keeps connector configurations in one partition, so that their order holds.
+#: Connect keeps connector configurations in one partition, to keep their order.
 _CONFIG_PARTITIONS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSettings:
-    """What is in force for a pair of clusters, or for one connector. `worker_prefix` and `consumer_prefix`
-    are what a user writes before a setting of the worker, or of the source's consumer. `permitted` is what a
-    connector that came through REST may name."""
+    """The settings in force for a pair of clusters, or for one connector. `worker_prefix` and
+    `consumer_prefix` are the prefixes of settings of the worker and of the source's consumer, for messages.
+    `permitted`: what a connector created through REST may name."""
 
     connector: Settings
     consumer: Settings
@@ -82,8 +82,8 @@ class Pair:
     warnings: list[str]
 
     def is_enabled(self) -> bool:
-        """As MM2: a top-level `enabled` counts only where the pair has a herder, that is where its
-        own `enabled` is set or it has heartbeats."""
+        """As in MM2, a top-level `enabled` counts only if the pair has a herder: if the pair's own `enabled`
+        is set or it has heartbeats."""
         connector = self._connector()
         setting = connector.settings.get("enabled")
         own = setting is not None and setting.key == f"{self.name}.enabled"
@@ -143,7 +143,7 @@ class Pair:
             ),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
-            # Where another connector follows the groups, it reads them.
+            # Also without checkpoints: the checkpoint connector may be another one.
             keeps_offset_map=exact,
             checkpoints=checkpoints,
             exactly_once=ExactlyOnceSettings(
@@ -194,7 +194,7 @@ class Pair:
         )
 
     def _quarantine(self, connector: TypedSettings) -> InternalTopic | None:
-        """The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it."""
+        """The default name starts with `mm2` and ends with `.internal`, so MM2 never mirrors the topic."""
         if connector.text("oversize.record.policy") == "fail":
             return None
         return InternalTopic(
@@ -209,7 +209,7 @@ class Pair:
         if not connector.flag("emit.offset-syncs.enabled"):
             return None
         location = SyncsLocation(connector.text("offset-syncs.topic.location"))
-        # The topic carries the alias of the cluster that it does not stand on.
+        # The topic is named after the other cluster than the one that holds it.
         other = self.target if location is SyncsLocation.SOURCE else self.source
         return OffsetSyncs(
             location=location,
@@ -246,14 +246,14 @@ class Pair:
         )
 
     def _group_id(self) -> str:
-        """As `MirrorMakerConfig.workerConfig` has it."""
+        """As `MirrorMakerConfig.workerConfig` names it."""
         return self._worker().text("group.id") or f"{self.source}-mm2"
 
     def _offsets_topic(self) -> InternalTopic:
         return self._storage("offset", self._worker().number("offset.storage.partitions"))
 
     def _storage(self, kind: str, partitions: int) -> InternalTopic:
-        """`mm2-offsets.A.internal` and its like; the separator of the policy does not reach them."""
+        """`mm2-offsets.A.internal`, …: always with dots, whatever `replication.policy.separator` is."""
         worker = self._worker()
         plural = {"offset": "offsets", "config": "configs", "status": "status"}[kind]
         return InternalTopic(

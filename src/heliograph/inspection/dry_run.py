@@ -1,4 +1,4 @@
-"""Makes the plan of a mirror: the observing half of `sync/`, without its doing half."""
+"""Makes the plan of a mirror: observes both clusters as `sync/` does, and changes nothing."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from heliograph.wire.topic_configs import ConfigSource
 
 
 def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
-    """Raises no ClientError: what could not be looked at is named in the plan."""
+    """Raises no ClientError: the plan lists what could not be observed."""
     guard = LoopGuard(config.flows, since_ms=int(time.time() * 1000))
     flows = [_FlowPlanner(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
-        flow.find_cycles()  # which show only when all flows have been looked at
+        flow.find_cycles()  # first for all flows, since a cycle shows only in all of them together
     return MirrorPlan(
         flows=(
             *(flow.plan() for flow in flows),
@@ -56,7 +56,7 @@ def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Topics:
-    """`present`: remote topics that are there already, by source topic."""
+    """`present`: remote topics that exist already, by source topic."""
 
     mirrored: tuple[MirroredTopic, ...] = ()
     not_mirrored: Mapping[str, str] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class _FlowPlanner:
         )
 
     def group_plan(self) -> FlowPlan:
-        """Of a connector that follows groups and leaves records to another."""
+        """The plan of a checkpoint connector, which follows groups and copies no records."""
         flow = self._flow
         return FlowPlan(
             name=flow.name,
@@ -142,7 +142,7 @@ class _FlowPlanner:
         return found
 
     def _source_topics(self) -> _Topics:
-        """All that can be reported while the target is out of reach."""
+        """The part of the plan that needs only the source, while the target cannot be reached."""
         flow = self._flow
         on_source = self._client(flow.source).refresh().partitions
         plan = plan_topics(
@@ -233,7 +233,7 @@ def config_differences(found: ConfigDifferences) -> Iterable[ConfigDifference]:
 
 
 def switched_off(flow: FlowConfig) -> tuple[str, ...]:
-    """What the flow leaves alone because settings say so."""
+    """The parts of a flow that settings switch off."""
     checkpoints = flow.checkpoints
     parts: list[tuple[object, str]] = [
         (flow.refresh_interval_seconds, "new topics (refresh.topics.enabled)"),

@@ -1,4 +1,4 @@
-"""Gaps that a mirror would meet if it were started now."""
+"""Finds the gaps in source logs that a mirror would find if it were started now."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def expected_gaps(
     offsets: ClusterClient,
     topics: MirroredTopics,
 ) -> dict[str, str]:
-    """By partition, in a sentence. A partition that cannot be asked just now is left out."""
+    """A sentence for each partition with a gap. Partitions whose leader does not respond are left out."""
     reported = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
     stored, snapshots = stored_positions(flow, offsets), read_snapshots(flow.source, target)
     known = {

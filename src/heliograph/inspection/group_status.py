@@ -1,4 +1,4 @@
-"""Looks where the groups of a flow stand, on both sides."""
+"""Observes the offsets of a flow's consumer groups on both clusters."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def observe_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClien
 def _ends(
     cluster: ClusterClient, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    """Log ends of those that exist and whose leader answers; a lag that is not known says so itself."""
+    """Log ends of partitions that exist and whose leader responds; the lag of others is unknown."""
     wanted = set(partitions)
     there = cluster.refresh({partition.topic for partition in wanted}).partitions
     return available_offsets(

@@ -1,4 +1,4 @@
-"""Which processes run a flow, or stand by for it: the members of its group on the target."""
+"""Observes the processes that run a flow or stand by for it: the members of its group on the target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STABLE = "Stable"
 
 
 def observe_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
-    """None of them where we may not ask: then a service may not join, either, and says so itself."""
+    """Empty without the right to describe the group: a service could not join it and would report that."""
     try:
         found = describe_members(target, group, patience=_PATIENCE_SECONDS)
     except BrokerError as e:

@@ -1,4 +1,4 @@
-"""Looks how a mirror stands: offsets of both clusters, Connect's offsets, a service's own state."""
+"""Observes the status of a mirror: offsets of both clusters, Connect's offsets, the service's own state."""
 
 from __future__ import annotations
 
@@ -38,15 +38,17 @@ from heliograph.runtime.cycle_guard import LoopGuard
 from heliograph.sync.offsets import stored_positions
 from heliograph.sync.statuses import read_statuses
 
-#: How long records that wait are asked for their age; thousands of partitions answer in this time.
+#: Limit for reading the age of waiting records; enough for thousands of partitions.
 _AGES_SECONDS = 10.0
 
 Offsets = dict[TopicPartition, int]
 
 
 def observe_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
-    """Raises no ClientError: what could not be looked at is named in the status."""
-    guard = LoopGuard(config.flows, since_ms=0)  # the running service knows what it waits for
+    """Raises no ClientError: the status lists what could not be observed."""
+    guard = LoopGuard(
+        config.flows, since_ms=0
+    )  # waits for nothing: the running service reports its own waits
     flows = [_FlowObserver(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
         flow.find_cycles()
@@ -103,12 +105,12 @@ class _FlowObserver:
         )
 
     def group_view(self) -> FlowView:
-        """Of a connector that follows groups and leaves records to another; whether its service runs, the
-        group of workers tells."""
+        """The view of a checkpoint connector, which copies no records; the group of workers tells whether
+        its service runs."""
         flow, observe = self._flow, self._parts.observe
-        nobody: tuple[Member, ...] = ()
+        none: tuple[Member, ...] = ()
         groups = observe("groups", self._groups, GroupsView())
-        members = observe("services", self._members, nobody)
+        members = observe("services", self._members, none)
         return FlowView(
             name=flow.name,
             source=flow.source,
@@ -211,7 +213,7 @@ class _FlowObserver:
         if missing:
             first = min(missing)
             self._parts.unknown[f"offsets on {cluster.config.alias}"] = (
-                f"{len(missing)} partitions have none to tell, among them {first} ({missing[first]})"
+                f"unknown for {len(missing)} partitions, among them {first} ({missing[first]})"
             )
 
 

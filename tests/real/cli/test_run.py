@@ -173,7 +173,7 @@ def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_p
     done = heliograph("run", path, "--once")
 
     assert done.returncode == 1
-    assert f"FAILED: {flow.name} {topic}-0 stands at source offset 4" in done.stderr
+    assert f"FAILED: {flow.name} {topic}-0 stopped at source offset 4" in done.stderr
     assert "mirrored 9 records" in done.stdout
     assert offsets(flow.target, flow.remote(topic), 1) == (0, 5)
 

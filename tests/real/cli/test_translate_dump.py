@@ -103,7 +103,7 @@ def test_dump_finds_the_topic_by_policy_and_alias(source: Checkpointed, tmp_path
         for offset, each in enumerate(source.checkpoints)
     ]
     assert f"{source.topic}-0 offset 3: skipped:" in done.stderr
-    assert "1 records could not be understood" in done.stderr
+    assert "1 records could not be decoded" in done.stderr
 
 
 def test_dump_prints_connects_offsets_as_lines_and_as_json(target_cluster: Cluster) -> None:

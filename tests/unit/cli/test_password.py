@@ -54,5 +54,5 @@ def test_at_a_terminal_it_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("getpass.getpass", lambda _: next(answers))
 
-    with pytest.raises(ConfigError, match="the two differ"):
+    with pytest.raises(ConfigError, match="the two entries differ; try again"):
         password("alice", Role.WRITE)

@@ -116,7 +116,7 @@ def test_only_what_is_known_to_be_well_is_well() -> None:
 
 
 def test_a_mirror_without_flows_says_so() -> None:
-    assert lines(status()) == ["no flow is enabled: nothing is mirrored"]
+    assert lines(status()) == ["no flow is enabled; no records are mirrored"]
 
 
 def test_a_flow_that_is_throttled_says_so() -> None:

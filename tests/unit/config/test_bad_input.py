@@ -51,7 +51,7 @@ def test_a_cluster_without_bootstrap_servers_is_an_error_that_sees_the_misspelli
 
     assert found == [
         "eu.bootstrap.servers: missing in mm2.properties; expected host:port of one or more "
-        "brokers; did you mean it with eu.bootstrap.server?"
+        "brokers; is eu.bootstrap.server misspelt?"
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_bad_regular_expression_is_an_error_with_item_and_position(mm2: Reader
         "us->eu.topics: item 2, 'fo(o', is not a regular expression: missing ), at character 5 "
         "(mm2.properties:5)",
         "topics.exclude: item 1, '*.tmp', is not a regular expression: nothing to repeat, "
-        "at character 1; a regular expression for anything is .* (mm2.properties:6)",
+        "at character 1; the regular expression that matches anything is .* (mm2.properties:6)",
     ]
 
 
@@ -172,5 +172,5 @@ def test_a_bad_setting_of_all_flows_is_told_once(mm2: Reader) -> None:
 def test_an_old_name_is_blamed_under_that_name(mm2: Reader) -> None:
     assert mm2.problems(BASE + "us->eu.groups.blacklist = *\n") == [
         "us->eu.groups.blacklist: item 1, '*', is not a regular expression: nothing to repeat, at "
-        "character 1; a regular expression for anything is .* (mm2.properties:5)"
+        "character 1; the regular expression that matches anything is .* (mm2.properties:5)"
     ]

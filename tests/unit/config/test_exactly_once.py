@@ -27,8 +27,8 @@ def test_preparing_is_as_disabled_and_says_so(mm2: Reader) -> None:
 
     assert mirror.flows[0].exactly_once is None
     assert mirror.warnings == (
-        "eu.exactly.once.source.support: preparing is as disabled; set enabled to mirror exactly once "
-        "(mm2.properties:5)",
+        "eu.exactly.once.source.support: preparing has the effect of disabled; set enabled to mirror "
+        "exactly once (mm2.properties:5)",
     )
 
 
@@ -76,7 +76,7 @@ def test_exactly_once_that_is_only_requested_goes_on_with_a_warning(mm2: Reader)
 
 def test_exactly_once_that_is_required_must_be_enabled(mm2: Reader) -> None:
     assert mm2.problems(BASE + COMMITTED + "us->eu.exactly.once.support = required\n") == [
-        "us->eu.exactly.once.support: required, but not enabled; set "
+        "us->eu.exactly.once.support: required, but exactly once is not enabled; set "
         "eu.exactly.once.source.support = enabled (mm2.properties:6)"
     ]
 
@@ -107,8 +107,8 @@ def test_a_boundary_says_how_long_a_transaction_lasts(
     [
         (
             "us->eu.transaction.boundary = connector\n",
-            "us->eu.transaction.boundary: a mirror has no boundaries of its own; connector is as poll "
-            "(mm2.properties:7)",
+            "us->eu.transaction.boundary: MM2's connectors define no boundaries; connector has the effect of "
+            "poll (mm2.properties:7)",
         ),
         (
             "us->eu.transaction.boundary.interval.ms = 500\n",
@@ -117,8 +117,8 @@ def test_a_boundary_says_how_long_a_transaction_lasts(
         ),
         (
             "us->eu.transaction.boundary = interval\n",
-            "us->eu.transaction.boundary: the interval is 60000 ms, but no transaction is kept open for "
-            "longer than 20 s, a third of transaction.timeout.ms (mm2.properties:7)",
+            "us->eu.transaction.boundary: the interval is 60000 ms, but transactions are committed "
+            "after 20 s at the latest, a third of transaction.timeout.ms (mm2.properties:7)",
         ),
     ],
 )

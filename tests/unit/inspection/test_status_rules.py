@@ -190,7 +190,7 @@ def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
             replace(GROUP, checkpoint=None),
             True,
             GroupState.NOT_TRANSLATED,
-            "its checkpoint is due",
+            "its checkpoint is not written yet",
         ),
     ],
 )

@@ -66,11 +66,11 @@ def _elsewhere(key: str, own_classes: bool) -> KeyUse:
             key, f"has no effect, as in MM2; write source.cluster.{key} or target.cluster.{key}"
         )
     if (Scope.TOP, key) in OPTIONS:
-        return Ineffective(key, "has no effect in a connector; a setting of mm2.properties")
+        return Ineffective(key, "has no effect in a connector; it is a setting of mm2.properties")
     if own_classes:
         return Known(key, "", own_setting(key))
     if (Scope.WORKER, key) in OPTIONS or key.startswith(OPEN_FAMILIES):
-        return Ineffective(key, "has no effect in a connector; a setting of the worker")
+        return Ineffective(key, "has no effect in a connector; it is a setting of the worker")
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known_names(Scope.CONNECTOR))}")
 
 
@@ -116,12 +116,12 @@ def _misleading(client: re.Match[str]) -> str | None:
         return f"has no effect, as in MM2; write {right}"
     if kind == Scope.PRODUCER:
         return (
-            "does not reach the producer of mirrored records, but only that of offset syncs, as in "
-            f"MM2; write producer.override.{name}"
+            "has an effect on offset syncs only, not on mirrored records, as in MM2; write "
+            f"producer.override.{name}"
         )
     if kind == Scope.CONSUMER and side == "target":
         return (
-            "does not reach the consumer of mirrored records, but only those of internal topics, as "
-            f"in MM2; write source.consumer.{name}"
+            "has an effect on internal topics only, not on mirrored records, as in MM2; write "
+            f"source.consumer.{name}"
         )
     return None

@@ -1,6 +1,6 @@
-"""The configuration of a Connect worker: `worker.properties`, and CONNECT_… variables, which win.
+"""Reads a Connect worker's configuration: `worker.properties` and CONNECT_… variables, which take precedence.
 
-Mirrors `WorkerConfig`, `DistributedConfig` and `RestServerConfig`. All problems are found before any is
+Mirrors `WorkerConfig`, `DistributedConfig` and `RestServerConfig`. All problems are collected before they are
 raised, each with its line or the name of its variable.
 """
 
@@ -42,12 +42,17 @@ from heliograph.errors import ConfigError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.permitted import Permitted
 
-#: How the worker's own cluster is called in messages.
+#: The name of the worker's own cluster in messages.
 WORKER_ALIAS = "the worker's cluster"
 _DEFAULT_SERVERS = str(OPTIONS[Scope.SERVE, "bootstrap.servers"].default)
-_REQUIRED = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
+_REQUIRED = {
+    "group.id": "the name of the workers' group",
+    "config.storage.topic": "the topic of connector configurations",
+    "offset.storage.topic": "the topic of stored offsets",
+    "status.storage.topic": "the topic of connector states",
+}
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
-#: What the REST server, the workers' group and the herder act upon, and a file of flows does not.
+#: Settings that have an effect in a worker's file, but not in a file of flows.
 _ACTED_HERE = re.compile(
     r"listeners|admin\.listeners|rest\.advertised\..*|access\.control\..*|response\.http\.headers\.config"
     r"|ssl\.client\.auth|connector\.client\.config\.override\..*|topic\.tracking\..*|client\.id"
@@ -60,11 +65,11 @@ _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """A worker of a Connect cluster. `settings` are all, as written, by name without any prefix of the
-    environment; `placeholders` fills in what connectors leave to the worker's config providers. `permitted`
-    is what connectors that came through REST may name.
+    """A worker of a Connect cluster. `settings` are all settings, by name; `placeholders` fills in the
+    placeholders of connectors by the worker's config providers. `permitted`: what connectors created through
+    REST may name.
 
-    Its REST API has a configuration of its own (`config/connectors/rest.py`).
+    The REST API has a configuration of its own (`config/connectors/rest.py`).
     """
 
     name: str
@@ -100,7 +105,7 @@ def load_worker(
     environment: Mapping[str, str] = os.environ,
     secrets: KubernetesSecrets = _NO_SECRETS,
 ) -> WorkerConfig:
-    """Raises ConfigError. Without a file, of the environment alone. `secrets` are Secrets and ConfigMaps."""
+    """Raises ConfigError. Without `path`, reads the environment only. `secrets`: Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
     if path is not None:
         file = read_properties(path)
@@ -174,17 +179,21 @@ class _Reading:
     def _require(self) -> None:
         keys = self._file.properties
         self._problems += [
-            f"{name}: missing in {self._file.name}; expected {OPTIONS[Scope.WORKER, name].doc.lower()}"
-            f"{did_you_mean(name, keys.keys() - set(_REQUIRED))}"
+            f"{name}: missing in {self._file.name}; expected {_REQUIRED[name]}"
+            f"{did_you_mean(name, keys.keys() - _REQUIRED.keys())}"
             for name in _REQUIRED
             if name not in keys or not keys[name].value.strip()
         ]
-        topics = {name: keys[name].value.strip() for name in _REQUIRED[1:] if name in keys}
+        topics = {
+            name: keys[name].value.strip()
+            for name in _REQUIRED
+            if name != "group.id" and name in keys
+        }
         for name, topic in topics.items():
             twin = next(other for other, its in topics.items() if its == topic)
             if topic and twin != name:
                 self._problems.append(
-                    f"{name}: expected a topic of its own, found {topic!r}, that of {twin} "
+                    f"{name}: expected another topic than that of {twin}, found {topic!r} for both "
                     f"({self._file.where(name)})"
                 )
 
@@ -204,10 +213,10 @@ class _Reading:
         return logins.secured(cluster, dict.fromkeys(ClientKind, self._settings))
 
     def _converters(self) -> list[str]:
-        """What a Java worker would do to records of connectors that set none."""
+        """A Java worker would convert the records of connectors that set no converter: a warning."""
         return [
-            f"{name}: has no effect: connectors that do not set it would convert records with it in Java; "
-            f"here they are copied as they are ({self._file.where(name)})"
+            f"{name}: has no effect: a Java worker would convert the records of connectors that do not set "
+            f"it; here records are copied as they are ({self._file.where(name)})"
             for name in _CONVERTERS
             if name in self._settings
             and not byte_array_converter.accepts(self._settings[name].value.strip())
@@ -239,7 +248,9 @@ def _look_up(key: str) -> KeyUse:
     if _GONE.fullmatch(key):
         return Ineffective(key, "has no effect since Kafka 3.0; leave it out")
     if key == "clusters":
-        return Ineffective(key, "has no effect in a worker's file; a setting of mm2.properties")
+        return Ineffective(
+            key, "has no effect in a worker's file; it is a setting of mm2.properties"
+        )
     known = known_names(Scope.SERVE) | known_names(Scope.WORKER) | known_names(Scope.TOP)
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known)}")
 

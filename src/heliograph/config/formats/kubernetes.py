@@ -1,9 +1,10 @@
-"""Secrets and ConfigMaps of Kubernetes, given as files: exported (`kubectl get secret x -o yaml`), or as
-folders of files, as a pod mounts them.
+"""Reads Secrets and ConfigMaps of Kubernetes from files.
+
+Either exported (`kubectl get secret x -o yaml`), or as folders of files, as a pod mounts them:
 
     secrets.yaml                     Secret, ConfigMap, List; any number of documents
     secrets/x.yaml                   a folder of such files
-    secrets/my-cluster-ca/ca.crt     a folder by the name of the Secret, a file for each key
+    secrets/my-cluster-ca/ca.crt     a folder named after the Secret, with a file for each key
     my-cluster-ca/ca.crt             such a folder itself
 """
 
@@ -30,7 +31,7 @@ _YAML = (".yaml", ".yml", ".json")
 
 @dataclass(frozen=True, slots=True)
 class KubernetesObject:
-    """A Secret or a ConfigMap; `kind` and `namespace` are empty if it is a folder."""
+    """A Secret or a ConfigMap; `kind` and `namespace` are empty if it was read from a folder."""
 
     kind: str
     namespace: str
@@ -40,7 +41,7 @@ class KubernetesObject:
 
 @dataclass(frozen=True, slots=True)
 class KubernetesSecrets:
-    """All that were given."""
+    """All Secrets and ConfigMaps given with --secrets or in the resource's own file."""
 
     given: tuple[KubernetesObject, ...] = ()
 
@@ -48,7 +49,7 @@ class KubernetesSecrets:
         return KubernetesProvider(self, kind)
 
     def find(self, kind: str, namespace: str, name: str) -> KubernetesObject | None:
-        """That of the namespace rather than another, if there are several."""
+        """If several have the name, the one in `namespace` takes precedence."""
         found = [each for each in self.given if each.name == name and each.kind in (kind, "")]
         same = [each for each in found if namespace and each.namespace == namespace]
         return next(iter(same or found), None)
@@ -56,23 +57,23 @@ class KubernetesSecrets:
 
 @dataclass(frozen=True, slots=True)
 class KubernetesProvider:
-    """As `io.strimzi.kafka.KubernetesSecretConfigProvider` and its like: ${name:namespace/secret:key}.
+    """As `io.strimzi.kafka.KubernetesSecretConfigProvider`: ${name:namespace/secret:key}.
 
-    A key may be a pattern, `*.crt`: then all that match, in the order of their names.
+    A key may be a pattern, `*.crt`: all values whose keys match, in the order of their keys.
     """
 
     secrets: KubernetesSecrets
     kind: str
 
     def get(self, path: str, key: str, permitted: Permitted | None = None) -> str:
-        """Only what was given to this process can be named, by whomever."""
+        """`permitted` is not needed: only Secrets and ConfigMaps given to this process can be read."""
         namespace, _, name = path.rpartition("/")
         found = self.secrets.find(self.kind, namespace, name)
         if found is None:
             names = {each.name for each in self.secrets.given if each.kind in (self.kind, "")}
             raise Unavailable(
-                f"the {self.kind} {name!r} is not given; export it (kubectl get {self.kind.lower()} {name} "
-                f"-o yaml) and name the file with --secrets{did_you_mean(name, names)}"
+                f"the {self.kind} {name!r} was not given; export it (kubectl get {self.kind.lower()} {name} "
+                f"-o yaml) and pass the file with --secrets{did_you_mean(name, names)}"
             )
         matching = [found.data[each] for each in sorted(found.data) if fnmatchcase(each, key)]
         if not matching:
@@ -104,7 +105,7 @@ def _folder(path: Path) -> Iterator[KubernetesObject]:
 
 
 def _mounted(folder: Path, files: Sequence[Path]) -> KubernetesObject:
-    """Without the line end that an editor leaves behind a password."""
+    """Without a final line end, which editors add to a password."""
     data = {each.name: read_text(each).removesuffix("\n") for each in files}
     return KubernetesObject("", "", folder.resolve().name, data)
 
@@ -115,7 +116,7 @@ def _documents(path: Path) -> list[Document]:
 
 
 def objects_in(documents: Iterable[Document]) -> Iterator[KubernetesObject]:
-    """What is neither Secret nor ConfigMap is left alone."""
+    """The Secrets and ConfigMaps among the resources."""
     for document, resource in resources_in(documents):
         fields = document.mapping(resource, "")
         kind = fields["kind"].text if "kind" in fields else ""
@@ -124,7 +125,7 @@ def objects_in(documents: Iterable[Document]) -> Iterator[KubernetesObject]:
 
 
 def resources_in(documents: Iterable[Document]) -> Iterator[tuple[Document, Node]]:
-    """Every resource, those of a List one by one. Raises ConfigError."""
+    """Every resource; a List gives its items one by one. Raises ConfigError."""
     for document in documents:
         fields = document.mapping(document.root, "")
         if "kind" in fields and fields["kind"].text.endswith("List") and "items" in fields:
@@ -137,7 +138,9 @@ def resources_in(documents: Iterable[Document]) -> Iterator[tuple[Document, Node
 def _object(document: Document, kind: str, fields: Mapping[str, Node]) -> KubernetesObject:
     metadata = document.mapping(fields["metadata"], "metadata") if "metadata" in fields else {}
     if "name" not in metadata:
-        raise ConfigError(f"metadata.name: missing; expected that of the {kind} ({document.name})")
+        raise ConfigError(
+            f"metadata.name: missing; expected the name of the {kind} ({document.name})"
+        )
     data: dict[str, str] = {}
     for field, encoded in (
         ("data", kind == SECRET),
@@ -157,7 +160,7 @@ def _object(document: Document, kind: str, fields: Mapping[str, Node]) -> Kubern
 
 
 def _decoded(document: Document, node: Node, path: str, text: str) -> str:
-    """As text; what is none of it (a PKCS12 store) can be in no setting, and is empty."""
+    """Binary data (a PKCS12 store) becomes empty, since it cannot be the value of a setting."""
     try:
         return base64.b64decode(text, validate=True).decode("utf-8")
     except binascii.Error:

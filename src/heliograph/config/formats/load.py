@@ -1,4 +1,4 @@
-"""A mirror out of whatever form a user has it in, told by the file.
+"""Loads a mirror from any format, told by the file name:
 
 mm2.properties             `mm2_properties.py`
 *.json, a folder of them   connectors of Connect, `connect_json.py`
@@ -28,8 +28,8 @@ from heliograph.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """What a user gives beside the file. `clusters` are the aliases of the targets to serve; `worker` is a
-    worker.properties for connectors; `secrets` are files or folders of Secrets and ConfigMaps."""
+    """Options of the command line. `clusters`: aliases of the targets to serve; `worker`: a
+    worker.properties for connectors; `secrets`: files or folders of Secrets and ConfigMaps."""
 
     clusters: Sequence[str] = ()
     worker: Path | None = None
@@ -56,7 +56,7 @@ def load(
 def _refuse_worker(options: LoadOptions) -> None:
     if options.worker is not None:
         raise ConfigError(
-            "--worker: is for connectors in JSON; this form has the worker's settings in it"
+            "--worker: only for connectors in JSON; other formats contain the worker's settings"
         )
 
 
@@ -87,8 +87,8 @@ def _checked(
     options: LoadOptions,
     warnings: Sequence[str] = (),
 ) -> MirrorConfig:
-    """Of a file everything has to be right; what it wants paused, or is not served, is left out."""
-    told = list(warnings)
+    """Raises ConfigError if any connector has a problem; leaves out connectors not RUNNING or not served."""
+    notes = list(warnings)
     states = {each.name: each.state for each in named}
     wanted = []
     targets = set()
@@ -97,19 +97,21 @@ def _checked(
         if settings is not None:
             targets.add(settings.target)
         if states[each.name] != RUNNING:
-            told.append(f"connector {each.name}: {states[each.name]}, so it is not run")
+            notes.append(
+                f"connector {each.name}: does not run, since its state is {states[each.name]}"
+            )
         elif settings is None or not options.clusters or settings.target in options.clusters:
             wanted.append(each)
     mirror = assemble(wanted, worker)
     problems = [sentence for _, sentences in mirror.problems for sentence in sentences]
     problems += [
-        f"--clusters: {alias!r} is no target here ({', '.join(sorted(targets))})"
+        f"--clusters: {alias!r} is not a target of this configuration ({', '.join(sorted(targets))})"
         f"{did_you_mean(alias, targets)}"
         for alias in options.clusters
         if alias not in targets and not problems
     ]
     if not problems and not (mirror.flows or mirror.group_flows or mirror.heartbeats):
-        problems.append("No connector is to run: none is enabled and RUNNING")
+        problems.append("Nothing to run: no connector is both enabled and RUNNING")
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
-    return replace(mirror, warnings=tuple(dict.fromkeys([*told, *mirror.warnings])))
+    return replace(mirror, warnings=tuple(dict.fromkeys([*notes, *mirror.warnings])))

@@ -1,6 +1,6 @@
 """Reads mm2.properties, the file of MM2's dedicated mode, into a MirrorConfig.
 
-All problems of a file are found before any is raised, each with its line.
+All problems of a file are collected before they are raised, each with its line.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class _Reading:
     def _checked(
         self, mirror: MirrorConfig, pairs: Sequence[Pair], served: Sequence[str]
     ) -> MirrorConfig:
-        """Raises what was found; settings of several flows that are wrong are told once."""
+        """Raises all problems found; a problem that several flows share is reported once."""
         nothing = None if mirror.flows else self._nothing_mirrored(mirror, pairs, served)
         if nothing and not mirror.heartbeats and not self._problems:
             self._problems.append(nothing)
@@ -156,8 +156,8 @@ class _Reading:
         ]
         what = "No source->target replication flows: none"
         if mirror.heartbeats:
-            what = "Nothing is mirrored, only heartbeats are written: no flow"
-        towards = f" towards {', '.join(served)}" if served else ""
+            what = "No records are mirrored, only heartbeats are written: no flow"
+        towards = f" to {', '.join(served)}" if served else ""
         wanted = ", ".join(f"{key} = true" for key in keys[:6])
         return (
             f"{what} is enabled in {self._file.name}{towards}"

@@ -1,10 +1,10 @@
-"""Strimzi's `KafkaMirrorMaker2` as the worker and the connectors that its operator makes of it.
+"""Reads Strimzi's `KafkaMirrorMaker2` as the worker and the connectors that its operator would create.
 
     v1                                  v1beta2 and before
     spec.target                         spec.connectCluster, one of spec.clusters
     spec.mirrors[].source               spec.mirrors[].sourceCluster, targetCluster
 
-Mirrors `KafkaMirrorMaker2Cluster` and `KafkaMirrorMaker2Connectors`. Names of connectors are Strimzi's:
+Mirrors `KafkaMirrorMaker2Cluster` and `KafkaMirrorMaker2Connectors`. Connectors have Strimzi's names:
 `A->B.MirrorSourceConnector`.
 """
 
@@ -38,13 +38,13 @@ _STORAGE = {
     "offset.storage.topic": ("offsetStorageTopic", "mirrormaker2-cluster-offsets"),
     "status.storage.topic": ("statusStorageTopic", "mirrormaker2-cluster-status"),
 }
-#: Of the worker, by the fields of the target that stand for them.
+#: Settings of the worker that are fields of the target, with the field.
 STORAGE_FIELDS = {name: its_field for name, (its_field, _) in _STORAGE.items()}
 _MIRROR_FIELDS = frozenset(
     {"source", "sourceCluster", "targetCluster", *SECTIONS}.union(*PATTERNS.values())
 )
 _SPEC_FIELDS = frozenset({"target", "clusters", "connectCluster", "mirrors", "replicas", "version"})
-#: Of the pods, which are Kubernetes' business.
+#: Fields about pods, without effect outside of Kubernetes.
 _POD_FIELDS = frozenset(
     [
         "image",
@@ -68,7 +68,7 @@ _POD_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrimziMirror:
-    """`worker` and `connectors` hold placeholders for Secrets; `secrets` are those of the same file."""
+    """`worker` and `connectors` contain placeholders for Secrets; `secrets` are those in the same file."""
 
     name: str
     namespace: str
@@ -79,7 +79,7 @@ class StrimziMirror:
 
 
 def parse_strimzi(text: str, name: str) -> StrimziMirror:
-    """The one resource of that kind in a file; Raises ConfigError with every problem."""
+    """Reads the one KafkaMirrorMaker2 of a file. Raises ConfigError with every problem."""
     documents, warnings = parse_yaml(text, name)
     found: list[tuple[Document, Node]] = []
     others = []
@@ -93,10 +93,10 @@ def parse_strimzi(text: str, name: str) -> StrimziMirror:
         at = ", ".join(document.at(resource) for document, resource in found)
         raise ConfigError(
             f"{name}: expected one resource of kind {KIND}, found {len(found) or 'none'}"
-            + (f" ({at})" if at else f"{'; of ' + ', '.join(others[:5]) if others else ''}")
+            + (f" ({at})" if at else f"{'; found ' + ', '.join(others[:5]) if others else ''}")
         )
     if others:
-        warnings.append(f"{name}: not read: {', '.join(others)}")
+        warnings.append(f"{name}: ignored other resources: {', '.join(others)}")
     return _Reading(*found[0], warnings).mirror(tuple(objects_in(documents)))
 
 
@@ -156,7 +156,7 @@ class _Reading:
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
     def _target(self, spec: Mapping[str, Node], node: Node) -> tuple[str, Node] | None:
-        """Where it is in the file, and the node."""
+        """Path in the document, and the node."""
         if "target" in spec:
             return "spec.target", spec["target"]
         clusters = self._declared(spec)
@@ -176,7 +176,7 @@ class _Reading:
         )
         at = self._document.at(spec["connectCluster"])
         if len(targets) == 1 and (only := next(iter(targets))) in clusters:
-            self._warnings.append(f"{sentence}; Strimzi refuses that, here it is {only} ({at})")
+            self._warnings.append(f"{sentence}; Strimzi refuses this, here {only} is used ({at})")
             return clusters[only]
         self._problems.append(f"{sentence}; its aliases are {', '.join(clusters)} ({at})")
         return None
@@ -216,7 +216,7 @@ class _Reading:
         return found
 
     def _worker(self, path: str, node: Node) -> PropertiesFile:
-        """The KafkaConnect that runs it: what reaches the target, for its own clients and the connectors'."""
+        """The settings of the Connect worker: how its own and the connectors' clients reach the target."""
         fields = self._document.mapping(node, path)
         config = self._clusters.config(node, path)
         settings: Settings = {}
@@ -286,7 +286,7 @@ class _Reading:
             )
 
     def _side(self, side: str, path: str, node: Node) -> Settings:
-        """Of the target's config only what is a client's: the rest is the worker's."""
+        """Of the target's config, only settings of clients: the rest belongs to the worker."""
         alias = Property(self._clusters.alias(node, path), node.line)
         config = self._clusters.config(node, path)
         if side == "target":

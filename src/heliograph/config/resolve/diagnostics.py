@@ -1,4 +1,4 @@
-"""From where keys stand to what the user is told: warnings, and errors for what is refused."""
+"""Reports what is wrong with the keys of a file: errors, and warnings for keys without effect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REMEDIES = {
 
 
 def value_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[str]:
-    """Values that are not what their option takes, wherever they stand."""
+    """Values that their option does not accept."""
     problems = []
     for key_use in key_uses:
         if not isinstance(key_use, Known):
@@ -31,7 +31,7 @@ def value_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[str
 
 
 def _expected_instead(file: PropertiesFile, key_use: Known) -> str | None:
-    """What should stand in place of a bad value; None for a good one, or one reported already."""
+    """What was expected instead of a bad value; None: the value is good, or was reported already."""
     found = file.properties[key_use.key]
     if found.broken:
         return None
@@ -55,7 +55,7 @@ def alias_problems(
 
 
 def refused_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[str]:
-    """Settings without which records would go astray or connections fail. Values stay unsaid."""
+    """Settings that cannot be ignored: records would be mirrored wrongly or connections fail. No values."""
     problems = []
     for key_use in key_uses:
         if not isinstance(key_use, Known) or not _is_refused(file, key_use):
@@ -68,20 +68,20 @@ def refused_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[s
 
 
 def _is_refused(file: PropertiesFile, key_use: Known) -> bool:
-    """A setting that says what is so anyway is not refused; a bad value has been reported."""
+    """Not if the value is the default, or a bad value that was reported already."""
     if key_use.option.support is not Support.REFUSED or _expected_instead(file, key_use):
         return False
-    return not _is_so_anyway(file, key_use)
+    return not _is_default(file, key_use)
 
 
-def _is_so_anyway(file: PropertiesFile, key_use: Known) -> bool:
+def _is_default(file: PropertiesFile, key_use: Known) -> bool:
     default = key_use.option.default
     value = file.properties[key_use.key].value.strip()
     return default is not None and value.upper() == default.upper()
 
 
 def key_warnings(file: PropertiesFile, key_uses: Sequence[KeyUse]) -> list[str]:
-    """A warning for every setting without effect, and one for all that come with later versions."""
+    """A warning for every setting without effect; one for all that this version does not support yet."""
     found = [
         f"{key_use.key}: {key_use.remark} ({file.where(key_use.key)})"
         for key_use in key_uses
@@ -95,7 +95,7 @@ def key_warnings(file: PropertiesFile, key_uses: Sequence[KeyUse]) -> list[str]:
     later = [
         f"{key_use.key}{_in_brackets(file.properties[key_use.key].briefly_at)}"
         for key_use in key_uses
-        if isinstance(key_use, Known) and _waits(file, key_use)
+        if isinstance(key_use, Known) and _is_unsupported(file, key_use)
     ]
     if later:
         found.append(f"{file.name}: known, but without effect in this version: {', '.join(later)}")
@@ -107,22 +107,22 @@ def _renamed(file: PropertiesFile, key_use: Known, new: str) -> str:
     for key in (f"{key_use.prefix}{new}", new):
         if key in file.properties:
             return (
-                f"{key_use.key}: has no effect next to {key}"
-                f"{_in_brackets(file.properties[key].briefly_at)}, its name since Kafka 2.7 ({where})"
+                f"{key_use.key}: has no effect, since {key}"
+                f"{_in_brackets(file.properties[key].briefly_at)}, its name since Kafka 2.7, is set ({where})"
             )
     return (
-        f"{key_use.key}: read as {key_use.prefix}{new}, its name since Kafka 2.7; write that "
+        f"{key_use.key}: read as {key_use.prefix}{new}, its name since Kafka 2.7; rename it "
         f"({where})"
     )
 
 
-def _waits(file: PropertiesFile, key_use: Known) -> bool:
-    """What a user switches off is off already."""
+def _is_unsupported(file: PropertiesFile, key_use: Known) -> bool:
+    """Whether the setting should have an effect: not a default, and not false for a switch."""
     if key_use.option.support is not Support.LATER:
         return False
     value = file.properties[key_use.key].value.strip().lower()
     off = key_use.option.type is BOOLEAN and value == "false"
-    return not off and not _is_so_anyway(file, key_use)
+    return not off and not _is_default(file, key_use)
 
 
 def _in_brackets(place: str) -> str:

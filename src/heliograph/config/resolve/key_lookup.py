@@ -1,6 +1,6 @@
-"""What each key of an mm2.properties means where it stands; none is passed over in silence.
+"""Finds the option that each key of an mm2.properties sets, or why the key has no effect at its place.
 
-A key is read by what precedes it:
+The prefix of a key decides:
 
     A->B.x   settings of a flow            consumer.x, source.consumer.x, … of its clients
     A.x      settings of a cluster         consumer.x, producer.x, admin.x of its clients,
@@ -30,8 +30,8 @@ from heliograph.config.resolve.near_match import did_you_mean, near
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The key sets `option`; `prefix` is what precedes the option's name in it. A `remark`, if any,
-    completes "<key>: …" and says why it has no effect all the same."""
+    """The key sets `option`; `prefix` is what precedes the option's name. A `remark` completes "<key>: …"
+    and says why the setting has no effect at this place."""
 
     key: str
     prefix: str
@@ -41,7 +41,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Ineffective:
-    """The key has no effect where it stands, or nowhere; `remark` completes "<key>: …"."""
+    """The key has no effect, here or anywhere; `remark` completes "<key>: …"."""
 
     key: str
     remark: str
@@ -49,7 +49,7 @@ class Ineffective:
 
 @dataclass(frozen=True, slots=True)
 class UnknownAlias:
-    """The key speaks of a flow between clusters of which one is not declared."""
+    """The key names a flow of which one cluster is not declared."""
 
     key: str
     alias: str
@@ -62,7 +62,7 @@ _FLOW_CLUSTER = re.compile(r"(?:source|target)\.cluster\.(?P<name>.+)")
 CLIENT_SETTING = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
 PROVIDER_SETTING = re.compile(r"config\.providers\.(?P<provider>[^.]+)\.(?P<name>.+)")
 
-# Below these stand settings of topics and converters, which only those know:
+# Any name may follow these: settings of internal topics and of converters, such as
 # offset.storage.segment.bytes
 OPEN_FAMILIES = (
     "offset.storage.",
@@ -86,8 +86,8 @@ _RIGHT_PLACES = {
 
 
 class KeyLookup:
-    """Places keys, given the declared aliases, those that are sources and targets of enabled flows,
-    and the flows with classes of the user's, which may read settings of their own."""
+    """Looks up keys, given the declared aliases, the sources and targets of enabled flows, and the flows
+    with classes of the user's, which may read any setting."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class KeyLookup:
             return Known(key, prefix, option, remark)
         if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
             return Ineffective(
-                key, "is not read in this version; a flow's clusters are those of its aliases"
+                key, "has no effect in this version; a flow uses the brokers of its two aliases"
             )
         if match := _FLOW_CLUSTER.fullmatch(name):
             return self._client(key, Scope.CLIENT, match["name"])
@@ -207,7 +207,7 @@ class KeyLookup:
     def _nowhere(
         self, key: str, prefix: str, name: str, scopes: Sequence[Scope], pair: tuple[str, str]
     ) -> KeyUse:
-        """Wrong name, right name at the wrong place, wrong alias, or misspelt."""
+        """A key that sets nothing: a wrong name, a wrong place, a wrong alias, or misspelt."""
         if name in WRONG_NAMES:
             return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix))
         if right := self._right_place(name, scopes, pair):
@@ -225,7 +225,7 @@ class KeyLookup:
         scope = next((s for s in _RIGHT_PLACES if (s, name) in OPTIONS), client_kind(name))
         if scope is None or scope in scopes:
             return None
-        # A flow's setting that stands at a cluster says nothing of the flow.
+        # A flow's setting under a cluster's alias does not tell which flow is meant.
         source, target = self._examples if scope in (Scope.CONNECTOR, Scope.WORKER) else pair
         return " or ".join(
             place.format(source=source, target=target, name=name) for place in _RIGHT_PLACES[scope]
@@ -237,7 +237,7 @@ class KeyLookup:
         target = target if target is not None else rest.partition(".")[0]
         wrong = source if source not in self._aliases else target
         if wrong in self._aliases:
-            return Ineffective(key, "a flow from a cluster to itself is never mirrored")
+            return Ineffective(key, "has no effect: a flow cannot have the same source and target")
         return UnknownAlias(key, wrong, near(wrong, self._aliases))
 
 

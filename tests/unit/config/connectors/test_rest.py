@@ -94,7 +94,11 @@ def test_admin_listeners_are_those_of_everything_or_some_or_none() -> None:
             "set X-Y",
             "expected '[action] [header name]:[header value]'",
         ),
-        ("rest.extension.classes", "com.example.Audit", "is a Java class, and cannot run here"),
+        (
+            "rest.extension.classes",
+            "com.example.Audit",
+            "found com.example.Audit; other Java classes cannot run here",
+        ),
         ("rest.extension.classes", EXTENSION, "needs a file of users"),
         ("rest.users.file", "/no/such/file", "/no/such/file"),
     ],
@@ -124,7 +128,7 @@ def test_users_come_from_the_file_that_connects_extension_reads(tmp_path: Path) 
         "alice": User(password=Secret("s3same")),
         "bob": User(password=Secret("1234")),
     }
-    assert "plain passwords of alice, bob" in config.warnings[0]
+    assert "the passwords of alice, bob are in plain text" in config.warnings[0]
     assert "s3same" not in repr(config)
 
 
@@ -156,7 +160,7 @@ def test_tls_settings_with_a_prefix_stand_alone() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "ssl.keystore.location: missing; a listener by https needs a key"),
+        ({}, "ssl.keystore.location: missing; an https listener needs a key"),
         (
             {
                 "listeners.https.ssl.keystore.location": "worker.zip",

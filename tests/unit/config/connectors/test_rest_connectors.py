@@ -228,4 +228,4 @@ def test_a_number_that_is_none_is_a_problem_and_not_a_failure(option: str, numbe
 
     (problem,) = through_rest({**OAUTH, JAAS: jaas}).problems
 
-    assert problem.startswith(f"{JAAS}: expected a number as {option}")
+    assert problem.startswith(f"{JAAS}: {option}: expected a number")

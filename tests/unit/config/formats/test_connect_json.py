@@ -54,7 +54,7 @@ def test_json_is_read_as_pythons_own_reader_does(value: object, indent: int | No
         ("[1,\n2", "x.json:2: not JSON: expected a comma or ] after a value; the file ends here"),
         (
             '{"a": "b\n"}',
-            "x.json:1: not JSON: expected a text that ends and has no bare control character",
+            "x.json:1: not JSON: expected a closing double quote, and no control characters before it",
         ),
         ("{}\n{}", "x.json:2: not JSON: expected the end of the document"),
         ("[" * 60, "x.json:1: not JSON: expected at most 50 levels of nesting"),
@@ -110,7 +110,7 @@ def test_numbers_and_booleans_are_settings_and_null_is_none() -> None:
         ),
         (
             '{"name": "a", "config": {"connector.class": "x",\n"name": "b"}}',
-            "name: expected 'a' in config, too, found 'b' (x.json:2)",
+            "name: expected 'a' in config as well, found 'b' (x.json:2)",
         ),
         (
             '{"name": "a", "initial_state": "ASLEEP", "config": {}}',
@@ -145,7 +145,7 @@ def test_everything_wrong_in_a_folder_is_told_at_once(tmp_path: Path) -> None:
         read_connectors(tmp_path)
     assert caught.value.problems == [
         "c.json:1: not JSON: expected a key in double quotes; the file ends here",
-        "x: expected one connector of that name, found them in a.json and b.json",
+        "x: expected one connector of that name, found two, in a.json and b.json",
     ]
 
 
@@ -184,7 +184,7 @@ def test_a_paused_connector_is_left_out_and_that_is_said(tmp_path: Path) -> None
         write(tmp_path, a={"name": "mm2-msc", "config": SOURCE}, b=paused), environment={}
     )
     assert (len(mirror.flows), mirror.group_flows) == (1, ())
-    assert mirror.warnings == ("connector mm2-cpc: PAUSED, so it is not run",)
+    assert mirror.warnings == ("connector mm2-cpc: does not run, since its state is PAUSED",)
 
 
 def test_only_targets_that_are_served(tmp_path: Path) -> None:
@@ -200,5 +200,5 @@ def test_only_targets_that_are_served(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(folder, LoadOptions(clusters=["asai"]), {})
     assert caught.value.problems == [
-        "--clusters: 'asai' is no target here (asia, eu); did you mean asia?"
+        "--clusters: 'asai' is not a target of this configuration (asia, eu); did you mean asia?"
     ]

@@ -196,15 +196,14 @@ def test_what_properties_cannot_say_is_named() -> None:
     )
     made = to_properties(outline)
     assert made.notes == (
-        "listeners: a setting of the worker that mm2.properties has not; left out",
-        "key.converter: only org.apache.kafka.connect.converters.ByteArrayConverter in mm2.properties; "
-        "left out",
-        "connector second: a second MirrorSourceConnector for us->eu, which mm2.properties cannot say; "
-        "left out",
-        "connector groups: topics is another in first; mm2.properties has one for us->eu",
-        "connector groups: tasks.max is another in first; mm2.properties has one for us->eu",
-        "connector first: its offsets are stored under that name; MM2 looks for those of "
-        "MirrorSourceConnector, so it starts anew",
+        "listeners: left out; mm2.properties does not have this setting of workers",
+        "key.converter: left out; mm2.properties allows only "
+        "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "connector second: left out; mm2.properties has one MirrorSourceConnector for us->eu",
+        "connector groups: topics differs from that of first; mm2.properties has one value for us->eu",
+        "connector groups: tasks.max differs from that of first; mm2.properties has one value for us->eu",
+        "connector first: its offsets are stored under that name; MM2 reads those of "
+        "MirrorSourceConnector, so it starts without stored offsets",
     )
     found = javaproperties.loads(made.files["mm2.properties"])
     assert (found["us->eu.topics"], found["us->eu.emit.heartbeats.enabled"]) == ("a", "false")
@@ -228,11 +227,11 @@ def test_what_strimzi_cannot_say_is_named() -> None:
     )  # fmt: skip
     made = to_strimzi(outline)
     assert made.notes == (
-        "connector mm2-hbc: Strimzi has no heartbeat connector any more (v1); left out",
-        "us: ssl.truststore.location: cannot be said; put it into a Secret and name that at "
+        "connector mm2-hbc: left out; Strimzi (v1) has no heartbeat connector",
+        "us: ssl.truststore.location: left out; put it into a Secret and name that in "
         "tls.trustedCertificates",
-        "connector mm2-msc: is called us->eu.MirrorSourceConnector by Strimzi; offsets stored under its "
-        "name are not found by that",
+        "connector mm2-msc: Strimzi names it us->eu.MirrorSourceConnector, and does not read offsets stored "
+        "under the old name",
     )
     resource = yaml.safe_load(made.files["kafka-mirror-maker-2.yaml"])
     assert resource["spec"]["mirrors"][0]["source"]["tls"] == {}
@@ -280,4 +279,4 @@ def test_the_command_writes_files_and_never_over_others(tmp_path: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "out").iterdir())
     again = runner.invoke(app, arguments)
     assert again.exception is not None
-    assert "is there already" in str(again.exception)
+    assert "exists already" in str(again.exception)

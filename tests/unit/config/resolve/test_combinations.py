@@ -31,8 +31,8 @@ def test_without_offset_syncs_there_are_no_checkpoints_and_that_is_said(mm2: Rea
     assert (flow.offset_syncs, flow.checkpoints) == (None, None)
     assert mirror.warnings == (
         "us->eu: no checkpoints: emit.offset-syncs.enabled = false, and MirrorCheckpointConnector "
-        "can't run without offset syncs; set emit.checkpoints.enabled = false, too, to say that "
-        "this is meant (mm2.properties:5)",
+        "can't run without offset syncs; to silence this warning, set emit.checkpoints.enabled = false "
+        "as well (mm2.properties:5)",
     )
 
 
