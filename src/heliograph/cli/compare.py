@@ -77,7 +77,8 @@ def _read(bootstrap: str, topic: str, partition: int) -> Iterator[tuple[Any, ...
                 last_message_at = time.monotonic()
             elif time.monotonic() - last_message_at > _PATIENCE_SECONDS:
                 raise TimeoutError(
-                    f"{topic}-{partition} on {bootstrap}: its end was not reached; no record for 10 s"
+                    f"{topic}-{partition} on {bootstrap}: its end was not reached; "
+                    f"no record for {_PATIENCE_SECONDS:g} s"
                 )
             for message in messages:
                 error = message.error()

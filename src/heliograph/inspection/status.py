@@ -65,7 +65,7 @@ def observe_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportedState:
-    """What a flow's service has said in its state topic."""
+    """What the flow's service last wrote to its state topic."""
 
     flow: FlowStatus | None = None
     partitions: Mapping[TopicPartition, PartitionStatus] = field(default_factory=dict)

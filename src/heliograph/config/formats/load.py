@@ -1,4 +1,4 @@
-"""Loads a mirror from any format, told by the file name:
+"""Loads a mirror from any format, which the file name decides:
 
 mm2.properties             `mm2_properties.py`
 *.json, a folder of them   connectors of Connect, `connect_json.py`

@@ -47,7 +47,7 @@ SERVE = (
         type=STRING,
         default="",
         doc="Roles (read, write) of client certificates, by subject or common name, separated by semicolons: "
-        "CN=alice,O=Example:write;monitor:read. * stands for any other trusted certificate",
+        "CN=alice,O=Example:write;monitor:read. * is any other trusted certificate",
         since="heliograph",
     ),
     _serve(
