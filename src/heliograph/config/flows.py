@@ -15,6 +15,7 @@ from heliograph.config.flow_classes import (
 from heliograph.config.mirror_config import (
     Checkpoints,
     ConfigSync,
+    ExactlyOnce,
     FlowClasses,
     FlowConfig,
     Heartbeats,
@@ -108,7 +109,6 @@ class Pair:
         checkpoints = self._checkpoints(connector, policy) if follows_groups else None
         exact = connector.text("offset.translation") == Translation.EXACT
         own_topics = is_own(classes.topic_filter)
-        own_properties = is_own(classes.config_property_filter)
         return FlowConfig(
             name=self.name,
             source=self.source,
@@ -125,10 +125,7 @@ class Pair:
             own_alias_is_cycle=connector.text("cycle.detection") == "4.4",
             classes=classes,
             timestamps=Timestamps(connector.text("timestamps")),
-            gap_policies=GapPolicies(
-                source=GapPolicy(connector.text("source.log.gap.policy")),
-                target=LossPolicy(connector.text("target.log.loss.policy")),
-            ),
+            gap_policies=_gap_policies(connector),
             accepts_same_cluster_id=connector.text("same.cluster.id.policy") == "accept",
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
@@ -136,25 +133,13 @@ class Pair:
             config_topic=self._storage("config", _CONFIG_PARTITIONS),
             status_topic=self._storage("status", worker.number("status.storage.partitions")),
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
-            config_sync=ConfigSync(
-                interval_seconds=connector.interval("sync.topic.configs"),
-                exclude=connector.patterns("config.properties.exclude", checked=not own_properties),
-                use_defaults_from_source=connector.text("use.defaults.from") == "source",
-            ),
+            config_sync=_config_sync(classes, connector),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
             # Also without checkpoints: the checkpoint connector may be another one.
             keeps_offset_map=exact,
             checkpoints=checkpoints,
-            exactly_once=ExactlyOnceSettings(
-                worker_prefix=self.settings.worker_prefix,
-                consumer_prefix=self.settings.consumer_prefix,
-                connector=connector,
-                worker=worker,
-                producer=self._producer(),
-                isolation_level=isolation_level,
-                warnings=self.warnings,
-            ).read(),
+            exactly_once=self._exactly_once(connector, isolation_level),
             limits=self._limits(connector),
             quarantine=self._quarantine(connector),
         )
@@ -180,6 +165,19 @@ class Pair:
             offsets_topic=self._offsets_topic(),
             offsets_alias=self.target,
         )
+
+    def _exactly_once(
+        self, connector: TypedSettings, isolation_level: IsolationLevel
+    ) -> ExactlyOnce | None:
+        return ExactlyOnceSettings(
+            worker_prefix=self.settings.worker_prefix,
+            consumer_prefix=self.settings.consumer_prefix,
+            connector=connector,
+            worker=self._worker(),
+            producer=self._producer(),
+            isolation_level=isolation_level,
+            warnings=self.warnings,
+        ).read()
 
     def _limits(self, connector: TypedSettings) -> Limits:
         consumer, producer = self._consumer(), self._producer()
@@ -279,3 +277,19 @@ class Pair:
 
     def _typed(self, settings: Settings, scope: Scope) -> TypedSettings:
         return TypedSettings(settings, scope, self.file_name, self.problems)
+
+
+def _gap_policies(connector: TypedSettings) -> GapPolicies:
+    return GapPolicies(
+        source=GapPolicy(connector.text("source.log.gap.policy")),
+        target=LossPolicy(connector.text("target.log.loss.policy")),
+    )
+
+
+def _config_sync(classes: FlowClasses, connector: TypedSettings) -> ConfigSync:
+    checked = not is_own(classes.config_property_filter)
+    return ConfigSync(
+        interval_seconds=connector.interval("sync.topic.configs"),
+        exclude=connector.patterns("config.properties.exclude", checked=checked),
+        use_defaults_from_source=connector.text("use.defaults.from") == "source",
+    )

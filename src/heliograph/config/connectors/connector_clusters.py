@@ -151,9 +151,7 @@ class ConnectorClusters:
         }
 
     def _problem(self, key: str, sentence: str) -> None:
-        found = self.file.properties.get(key)
-        at = self.file.name if found is None else found.at(self.file.name)
-        self.problems.append(f"{key}: {sentence} ({at})")
+        self.problems.append(f"{key}: {sentence} ({self.file.where(key)})")
 
 
 def _properties(clients: Mapping[ClientKind, Settings]) -> tuple[tuple[str, str], ...]:

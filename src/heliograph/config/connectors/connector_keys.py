@@ -22,7 +22,7 @@ from heliograph.config.resolve.key_lookup import (
     open_setting,
     own_setting,
 )
-from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES
+from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
 from heliograph.config.resolve.layers import is_client_config
 from heliograph.config.resolve.near_match import did_you_mean
 
@@ -98,30 +98,7 @@ def _of_client(key: str, match: re.Match[str]) -> KeyUse:
         return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known_names(kind), prefix)}")
     remark = None
     if option.scope is not Scope.CLIENT and option.support is Support.ACTED:
-        remark = _misleading(match)
+        remark = misleading_client(
+            match, producer="producer.override.", consumer="source.consumer.", own="source."
+        )
     return Known(key, prefix, option, remark)
-
-
-def _misleading(client: re.Match[str]) -> str | None:
-    """Why a setting of a client has no effect on mirrored records; None: it has.
-
-    The worker's producer writes records. Consumers and admin clients are MM2's own; Connect's overrides do
-    not reach them.
-    """
-    kind, name, side = client["kind"], client["name"], client["side"]
-    if client["override"]:
-        if kind == Scope.PRODUCER and side is None:
-            return None
-        right = f"producer.override.{name}" if kind == Scope.PRODUCER else f"source.{kind}.{name}"
-        return f"has no effect, as in MM2; write {right}"
-    if kind == Scope.PRODUCER:
-        return (
-            "has an effect on offset syncs only, not on mirrored records, as in MM2; write "
-            f"producer.override.{name}"
-        )
-    if kind == Scope.CONSUMER and side == "target":
-        return (
-            "has an effect on internal topics only, not on mirrored records, as in MM2; write "
-            f"source.consumer.{name}"
-        )
-    return None

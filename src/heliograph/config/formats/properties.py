@@ -56,7 +56,9 @@ class PropertiesFile:
     warnings: tuple[str, ...] = ()
 
     def where(self, key: str) -> str:
-        return self.properties[key].at(self.name)
+        """Place of the key, for messages; the name of the file if the key is not set."""
+        found = self.properties.get(key)
+        return self.name if found is None else found.at(self.name)
 
 
 def read_properties(path: Path) -> PropertiesFile:

@@ -133,7 +133,12 @@ class KeyLookup:
         if match := _FLOW_CLUSTER.fullmatch(name):
             return self._client(key, Scope.CLIENT, match["name"])
         if match := FLOW_CLIENT.fullmatch(name):
-            misleading = misleading_client(match, flow=flow, source=source, target=target)
+            misleading = misleading_client(
+                match,
+                producer=f"{target}.producer.",
+                consumer=f"{source}.consumer.",
+                own=f"{flow}.",
+            )
             if misleading:
                 return Ineffective(key, misleading)
             return self._client(key, Scope(match["kind"]), match["name"])

@@ -36,26 +36,29 @@ FLOW_CLIENT = re.compile(
 )
 
 
-def misleading_client(client: re.Match[str], *, flow: str, source: str, target: str) -> str | None:
-    """Why a client setting of a flow has no effect on mirrored records; None: it has.
+def misleading_client(
+    client: re.Match[str], *, producer: str, consumer: str, own: str
+) -> str | None:
+    """Why a client setting of a flow or connector has no effect on mirrored records; None: it has.
 
     The producer of the Connect worker writes records: `B.producer.x` or `A->B.producer.override.x`.
-    Consumers and admin clients of a flow are MM2's own; Connect's overrides do not reach them.
+    Consumers and admin clients are MM2's own; Connect's overrides do not reach them. `producer` and
+    `consumer` are the right prefixes for these clients, `own` the one before other kinds.
     """
     kind, name = client["kind"], client["name"]
     if client["override"]:
         if kind == Scope.PRODUCER and client["side"] is None:
             return None
-        right = f"{target}.producer.{name}" if kind == Scope.PRODUCER else f"{flow}.{kind}.{name}"
-        return f"has no effect, as in MM2; write {right}"
+        prefix = producer if kind == Scope.PRODUCER else f"{own}{kind}."
+        return f"has no effect, as in MM2; write {prefix}{name}"
     if kind == Scope.PRODUCER:
         return (
             "has an effect on offset syncs only, not on mirrored records, as in MM2; write "
-            f"{target}.producer.{name}"
+            f"{producer}{name}"
         )
     if kind == Scope.CONSUMER and client["side"] == "target":
         return (
             "has an effect on internal topics only, not on mirrored records, as in MM2; write "
-            f"{source}.consumer.{name}"
+            f"{consumer}{name}"
         )
     return None
