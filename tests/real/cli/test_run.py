@@ -94,7 +94,7 @@ def unreachable(flow: Flow, port: int) -> dict[str, str]:
 
 
 def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path: Path) -> None:
-    with socket.socket() as free:  # bound, but nobody listens
+    with socket.socket() as free:  # bound, but not listening
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         done = heliograph("run", properties_file(tmp_path, unreachable(flow, port)), "--once")

@@ -1,4 +1,4 @@
-"""`heliograph status` beside a mirror that runs, one that has stopped, and one of somebody else."""
+"""`heliograph status` of a mirror that runs, of one that has stopped, and of another program's."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def store_offset(made: HandMade, partition: int, offset: int) -> None:
     RecordWriter(made.target_client, made.flow.offsets_topic).write({number: [record]})
 
 
-def test_a_mirror_of_somebody_else_is_told_from_offsets(made: HandMade) -> None:
+def test_a_mirror_of_another_program_is_shown_by_its_offsets(made: HandMade) -> None:
     made.write(10)
     made.copy(4)
     store_offset(made, 0, 3)
@@ -148,10 +148,10 @@ def test_watching_writes_a_line_of_json_for_each_look_until_ctrl_c(made: HandMad
             watching.send_signal(signal.SIGINT)
 
     assert flow["name"] == made.flow.name
-    assert watching.returncode == 1  # nobody is known to mirror it
+    assert watching.returncode == 1  # no service is known to run it
 
 
-def test_every_group_says_why_it_is_not_synced(made: HandMade) -> None:
+def test_every_group_that_is_not_synced_has_a_reason(made: HandMade) -> None:
     made.write(10)
     made.copy(10)
     made.sync(5, 5)

@@ -71,7 +71,7 @@ def text(*flows: FlowPlan, everything: bool = False, **parts: object) -> str:
     return plain(plan_blocks(replace(plan, **parts), everything=everything))  # type: ignore[arg-type]
 
 
-def test_all_that_would_be_done_is_said_with_old_and_new() -> None:
+def test_every_change_is_shown_with_old_and_new() -> None:
     lines = [" ".join(line.split()) for line in text(FLOW).splitlines()]
 
     for line in (
@@ -117,7 +117,7 @@ def test_every_topic_is_named_on_demand_only() -> None:
     assert "a.t2999" in text(flow, everything=True)
 
 
-def test_one_reason_for_several_parts_is_said_once() -> None:
+def test_one_reason_for_several_parts_is_shown_once() -> None:
     unreachable = {"b": "cluster 'b': no broker answers"}
     unknown = dict.fromkeys(("topics", "ACLs"), unreachable["b"])
 

@@ -22,7 +22,7 @@ def test_exactly_once_has_the_names_and_times_of_connect(mm2: Reader) -> None:
     assert mirror.warnings == ()
 
 
-def test_preparing_is_as_disabled_and_says_so(mm2: Reader) -> None:
+def test_preparing_has_the_effect_of_disabled_with_a_warning(mm2: Reader) -> None:
     mirror = mm2(BASE + "eu.exactly.once.source.support = preparing\n")
 
     assert mirror.flows[0].exactly_once is None
@@ -64,7 +64,7 @@ def test_settings_of_exactly_once_ignore_case_as_in_connect(mm2: Reader) -> None
     assert len(mm2.problems(BASE + "us->eu.exactly.once.support = REQUIRED\n")) == 2
 
 
-def test_exactly_once_that_is_only_requested_goes_on_with_a_warning(mm2: Reader) -> None:
+def test_exactly_once_that_is_only_requested_is_a_warning(mm2: Reader) -> None:
     mirror = mm2(ENABLED)
 
     assert mirror.flows[0].exactly_once is not None
@@ -92,7 +92,7 @@ def test_exactly_once_that_is_required_must_be_enabled(mm2: Reader) -> None:
         ),
     ],
 )
-def test_a_boundary_says_how_long_a_transaction_lasts(
+def test_a_boundary_decides_how_long_a_transaction_lasts(
     mm2: Reader, settings: str, interval_ms: int | None
 ) -> None:
     mirror = mm2(ENABLED + COMMITTED + settings)
@@ -122,7 +122,9 @@ def test_a_boundary_says_how_long_a_transaction_lasts(
         ),
     ],
 )
-def test_what_a_boundary_cannot_do_is_said(mm2: Reader, settings: str, warning: str) -> None:
+def test_a_boundary_without_its_full_effect_is_a_warning(
+    mm2: Reader, settings: str, warning: str
+) -> None:
     assert mm2(ENABLED + COMMITTED + settings).warnings == (warning,)
 
 
@@ -149,7 +151,7 @@ def test_the_time_out_is_that_of_connects_producer(
 
 
 def test_a_transactional_id_of_a_users_own_has_no_effect(mm2: Reader) -> None:
-    """Connect replaces it, too: whoever fences must know the names."""
+    """Connect replaces it as well: fencing needs ids that are known."""
     mirror = mm2(ENABLED + COMMITTED + "us->eu.producer.override.transactional.id = mine\n")
 
     (warning,) = mirror.warnings

@@ -1,4 +1,4 @@
-"""`topics.blacklist` and its like: gone from Kafka 4.0, still in users' files."""
+"""Old names such as `topics.blacklist`: Kafka 4.0 removed them, users' files still have them."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
     )  # fmt: skip
 
 
-def test_a_file_without_an_enabled_flow_writes_heartbeats_and_says_that_nothing_is_mirrored(
+def test_a_file_without_an_enabled_flow_writes_heartbeats_with_a_warning(
     mm2: Reader,
 ) -> None:
     mirror = mm2(BASE.replace("true", "false"))

@@ -303,7 +303,7 @@ def test_three_connectors_with_iam_and_a_policy_of_javas(tmp_path: Path) -> None
     assert flow.should_replicate("ExampleTopic2", flow.topic_filter())
     assert not flow.should_replicate("Other", flow.topic_filter())
     assert {each.partition(":")[0] for each in mirror.warnings} == {
-        "clusters",  # D3-B12: accepted, and said
+        "clusters",  # D3-B12: accepted, with a warning
         *(f"{name}.json" for name in files if name == "mm2-msc"),
     }
 

@@ -48,7 +48,7 @@ def flow_status(state: str, at_ms: int) -> FlowStatus:
         (flow_status(RUNNING, NOW + 60_000), ServiceState.RUNNING, "seen 0.0 s ago"),
     ],
 )
-def test_a_service_is_running_if_it_said_so_lately(
+def test_a_service_is_running_if_its_state_is_recent(
     status: FlowStatus | None, state: ServiceState, detail: str
 ) -> None:
     service = service_status(status, NOW)
@@ -88,7 +88,7 @@ def test_a_running_service_knows_the_position_best() -> None:
     assert (found.state, found.error, found.failed) == ("RETRYING", "slow", False)
 
 
-def test_what_a_service_said_before_it_went_is_no_position() -> None:
+def test_the_position_of_a_stopped_service_is_ignored() -> None:
     found = partition_view(SEEN, GONE, OffsetReset.EARLIEST, None, NOW)
 
     assert (found.position, found.position_from) == (70, PositionFrom.CONNECT)
@@ -104,7 +104,7 @@ def test_without_any_state_the_offsets_still_tell_the_lag() -> None:
     assert found.copied_seconds_ago is None
 
 
-def test_a_partition_that_nobody_mirrored_lags_by_what_it_holds() -> None:
+def test_a_partition_without_a_stored_offset_lags_by_its_whole_log() -> None:
     seen = replace(SEEN, stored=None, status=None)
 
     earliest = partition_view(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
@@ -152,7 +152,7 @@ GROUP = ObservedGroup(
 )
 
 
-def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
+def test_a_group_is_shown_with_its_lag_on_both_sides() -> None:
     found = group_partition(GROUP, synced=True)
 
     assert (found.source_offset, found.source_lag) == (60, 40)
@@ -194,7 +194,7 @@ def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
         ),
     ],
 )
-def test_a_group_that_is_not_synced_says_why(
+def test_a_group_that_is_not_synced_has_a_reason(
     seen: ObservedGroup, synced: bool, state: GroupState, why: str | None
 ) -> None:
     found = group_partition(seen, synced=synced)

@@ -78,7 +78,7 @@ def test_connectors_may_share_aliases_and_differ_in_topics_and_servers() -> None
     )
 
 
-def test_connectors_that_share_an_alias_and_a_policy_are_no_rivals() -> None:
+def test_connectors_that_share_an_alias_and_a_policy_give_no_warning() -> None:
     same = mirror_of(
         {"first": {**SOURCE, "topics": "a"}, "second": {**SOURCE, "topics": "b"}}, worker()
     )
@@ -128,7 +128,7 @@ def test_what_a_connector_must_have() -> None:
 # ── where records and offsets go ─────────────────────────────────────────────────────────────
 
 
-def test_records_go_where_the_workers_producer_writes_and_that_is_said() -> None:
+def test_the_target_is_where_the_workers_producer_writes_with_a_warning() -> None:
     """Worker.baseProducerConfigs; scenario T2-3"""
     found = read({**SOURCE, "target.cluster.bootstrap.servers": "asia:9092"})
     assert found.clusters[0].bootstrap_servers == ("eu1:9092",)
@@ -162,7 +162,7 @@ def test_a_worker_at_the_source_with_an_override_stores_offsets_at_the_source() 
 def test_offsets_go_with_the_records_under_exactly_once_or_in_a_topic_of_their_own(
     more: str, config: dict[str, str], topic: str
 ) -> None:
-    """KIP-618: Worker.offsetStoreForExactlyOnceSourceTask and its like"""
+    """KIP-618: Worker.offsetStoreForExactlyOnceSourceTask and related methods"""
     found = read(
         {
             **SOURCE,
@@ -268,7 +268,7 @@ def test_client_settings_reach_the_clients_they_are_for() -> None:
     assert (limits.fetch_max_bytes, limits.buffer_memory, limits.request_bytes) == (2, 3, 7)
 
 
-def test_placeholders_are_the_workers_business_and_its_environment_is_not_open() -> None:
+def test_only_the_workers_providers_fill_in_placeholders_not_its_environment() -> None:
     providers = "config.providers = env\nconfig.providers.env.class = EnvVarConfigProvider\n"
     told = worker(providers, {"TOPICS": "orders", "HOME": "/root"})
     found = read_connector("mm2", {**SOURCE, "topics": "${env:TOPICS}"}, told)

@@ -91,7 +91,7 @@ def test_the_file_of_the_migration_lab_is_taken_whole() -> None:
     ]
 
 
-def test_everything_wrong_is_told_at_once_with_its_line_or_variable() -> None:
+def test_all_problems_are_reported_together_with_line_or_variable() -> None:
     with pytest.raises(ConfigError) as caught:
         load_worker(
             None, {"CONNECT_SESSION_TIMEOUT_MS": "soon", "CONNECT_BOOTSTRAP_SERVERS": "eu1"}

@@ -60,7 +60,7 @@ def test_json_is_read_as_pythons_own_reader_does(value: object, indent: int | No
         ("[" * 60, "x.json:1: not JSON: expected at most 50 levels of nesting"),
     ],
 )
-def test_broken_json_is_told_with_its_line(text: str, told: str) -> None:
+def test_broken_json_is_reported_with_its_line(text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_json(text, "x.json")
     assert caught.value.problems == [told]
@@ -118,7 +118,7 @@ def test_numbers_and_booleans_are_settings_and_null_is_none() -> None:
         ),
     ],
 )
-def test_what_is_no_connector_is_told_with_its_line(text: str, told: str) -> None:
+def test_json_that_is_not_a_connector_is_reported_with_its_line(text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         connectors_in(text, "x.json", "x")
     assert told in caught.value.problems[0]
@@ -138,7 +138,7 @@ def test_a_folder_of_files_is_one_mirror(tmp_path: Path) -> None:
     assert [beats.name for beats in mirror.heartbeats] == ["mm2-hbc"]
 
 
-def test_everything_wrong_in_a_folder_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_folder_are_reported_together(tmp_path: Path) -> None:
     write(tmp_path, a={"name": "x", "config": SOURCE}, b={"name": "x", "config": SOURCE})
     (tmp_path / "c.json").write_text("{")
     with pytest.raises(ConfigError) as caught:
@@ -178,7 +178,7 @@ def test_problems_of_settings_have_the_line_in_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_paused_connector_is_left_out_and_that_is_said(tmp_path: Path) -> None:
+def test_a_paused_connector_does_not_run_and_gives_a_warning(tmp_path: Path) -> None:
     paused = {"name": "mm2-cpc", "config": CHECKPOINT, "initial_state": "PAUSED"}
     mirror = load(
         write(tmp_path, a={"name": "mm2-msc", "config": SOURCE}, b=paused), environment={}

@@ -170,7 +170,7 @@ def test_placeholders_are_never_filled_in(tmp_path: Path, to: Form) -> None:
     assert not any("s3cret" in text for text in made.files.values())
 
 
-# ── what cannot be said ──────────────────────────────────────────────────────────────────────
+# ── what a format cannot express ──────────────────────────────────────────────────────────────────────
 
 
 def named(**configs: dict[str, str]) -> list[NamedConnector]:
@@ -245,7 +245,7 @@ def test_every_value_is_written_so_that_java_reads_it(value: str) -> None:
 # ── the command ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_command_prints_and_tells_by_its_code_whether_all_is_said(tmp_path: Path) -> None:
+def test_the_exit_code_tells_whether_everything_was_converted(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(V1)
     runner = CliRunner()
     whole = runner.invoke(app, ["convert", str(tmp_path / "a.yaml"), "--to", "connect"])

@@ -21,7 +21,7 @@ def values(text: str) -> dict[str, str]:
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_every_text_means_what_javaproperties_says(text: str) -> None:
+def test_every_text_is_read_as_by_javaproperties(text: str) -> None:
     assert values(text) == javaproperties.loads(text)
 
 
@@ -56,7 +56,7 @@ def test_the_probes_of_the_grammar() -> None:
     }
 
 
-def test_of_a_key_that_stands_twice_the_last_holds_and_both_lines_are_named() -> None:
+def test_the_last_value_of_a_key_counts_and_the_warning_names_both_lines() -> None:
     parsed = parse_properties("a = 1\n\na = 2\n", "mm2.properties")
 
     assert parsed.properties == {"a": Property("2", 3)}

@@ -193,7 +193,7 @@ def test_a_secret_that_is_missing_is_named_with_its_key(
         (("spec:\n", "spec: [\n"), "mm2.yaml:6: not YAML: "),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_with_its_path_and_line(
+def test_a_problem_is_reported_with_its_path_and_line(
     tmp_path: Path, change: tuple[str, str], told: str
 ) -> None:
     assert change[0] in V1

@@ -52,7 +52,9 @@ def test_placeholders_are_filled_in_everywhere(mm2: Reader, access: Path, tmp_pa
     assert mirror.warnings == ()
 
 
-def test_what_was_filled_in_is_not_looked_at_again_and_a_bare_dollar_stays(mm2: Reader) -> None:
+def test_text_that_was_filled_in_is_not_filled_in_again_and_a_bare_dollar_stays(
+    mm2: Reader,
+) -> None:
     mirror = mm2(
         f"{BASE}{PROVIDERS}us.client.id = $ConnectionString-${{env:A}}\n",
         environment={"A": "${env:B}", "B": "no", "ConnectionString": "no"},
@@ -110,7 +112,7 @@ def test_a_placeholder_that_cannot_be_filled_in_is_one_error_with_its_line(
     assert found == [f"eu.bootstrap.servers: {placeholder}: {why} (mm2.properties:3)"]
 
 
-def test_a_provider_that_was_not_declared_is_an_error_that_says_how(mm2: Reader) -> None:
+def test_a_provider_that_was_not_declared_is_an_error_with_a_remedy(mm2: Reader) -> None:
     assert mm2.problems(BASE + "us->eu.topics = ${env:TOPICS}\n") == [
         "us->eu.topics: ${env:TOPICS}: config provider 'env' is not declared (no config.providers); "
         "write config.providers = env and config.providers.env.class = EnvVarConfigProvider "
@@ -118,7 +120,7 @@ def test_a_provider_that_was_not_declared_is_an_error_that_says_how(mm2: Reader)
     ]
 
 
-def test_an_unusable_provider_is_told_once_not_for_each_placeholder(mm2: Reader) -> None:
+def test_an_unusable_provider_is_reported_once_not_for_each_placeholder(mm2: Reader) -> None:
     found = mm2.problems(
         BASE + "topics = ${v:a:b}\ngroups = ${w:a:b}\nconfig.providers = v, w\n"
         "config.providers.v.class = com.acme.VaultConfigProvider\n"

@@ -57,7 +57,7 @@ def test_without_settings_there_is_no_security() -> None:
     assert security({}) == security({"security.protocol": "plaintext"}) == PLAINTEXT
 
 
-def test_tls_verifies_host_names_unless_told_otherwise() -> None:
+def test_tls_verifies_host_names_by_default() -> None:
     tls = security({"security.protocol": "ssl"}).tls
     assert tls is not None
     assert tls.verify_host
@@ -280,9 +280,7 @@ SSL = {"security.protocol": "SSL"}
          "sasl.kerberos.service.name: missing; it is usually kafka"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_with_its_setting_and_no_secret(
-    settings: dict[str, str], sentence: str
-) -> None:
+def test_a_problem_names_its_setting_and_no_secret(settings: dict[str, str], sentence: str) -> None:
     assert problem(settings) == sentence
     assert "hush" not in sentence
 

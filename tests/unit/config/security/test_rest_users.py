@@ -30,7 +30,7 @@ def test_a_hash_may_have_a_role(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("password", ["s3same read", "a, read", "$money$", "$argon", "{x}"])
-def test_a_plain_password_is_all_that_stands_there(tmp_path: Path, password: str) -> None:
+def test_a_plain_password_is_the_whole_value(tmp_path: Path, password: str) -> None:
     (user,) = read_users(in_file(tmp_path, f"a = {password}\n")).values()
 
     assert (user.password, user.hashed, user.role) == (password, False, Role.WRITE)
@@ -79,7 +79,7 @@ def test_roles_of_certificates() -> None:
 
 
 @pytest.mark.parametrize("text", ["CN=alice", "CN=alice:admin", ":read", "alice:", "a:read;b"])
-def test_roles_that_are_none_are_said(text: str) -> None:
+def test_unknown_roles_are_errors(text: str) -> None:
     with pytest.raises(ConfigError, match=r"rest\.certificate\.roles: expected"):
         read_rest_config({"rest.certificate.roles": text}, {})
 

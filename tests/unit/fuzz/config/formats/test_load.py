@@ -66,13 +66,15 @@ def check(folder: Path, name: str, data: bytes) -> None:
 
 @at_most(40)
 @given(data=mutants(JSON, most=4) | st.binary(max_size=60))
-def test_damaged_connectors_are_read_or_their_problems_are_told(folder: Path, data: bytes) -> None:
+def test_damaged_connectors_are_read_or_their_problems_are_reported(
+    folder: Path, data: bytes
+) -> None:
     check(folder, "connector.json", data)
 
 
 @at_most(40)
 @given(data=mutants(YAML, most=4) | st.binary(max_size=60))
-def test_a_damaged_resource_is_read_or_its_problems_are_told(folder: Path, data: bytes) -> None:
+def test_a_damaged_resource_is_read_or_its_problems_are_reported(folder: Path, data: bytes) -> None:
     check(folder, "mirror.yaml", data)
 
 
@@ -106,7 +108,7 @@ def test_a_connector_with_strange_values_has_problems_and_never_raises(
 
 @at_most(40)
 @given(mutants([WORKER.encode()], most=4), SETTINGS)
-def test_a_damaged_worker_is_read_or_its_problems_are_told(
+def test_a_damaged_worker_is_read_or_its_problems_are_reported(
     folder: Path, data: bytes, strange: dict[str, str]
 ) -> None:
     path = folder / "worker.properties"
