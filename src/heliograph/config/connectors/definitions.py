@@ -99,7 +99,7 @@ _SECTIONS = {
     ConnectorClass.HEARTBEAT: ("Flows",),
 }
 
-#: Kafka has these two since 4.4; the connectors here are those of 4.3.
+#: Settings that the ConfigDef of Kafka 4.3's connectors does not have (conformance/golden.json).
 _NOT_IN_THIS_KAFKA = frozenset(
     f"sasl.oauthbearer.allow.unverified.{each}" for each in ("audience", "issuer")
 )

@@ -196,7 +196,7 @@ def _no_duplicates(name: str, value: Parsed) -> str | None:
     return None
 
 
-#: Kafka refuses duplicates since 4.1; files written for older versions may have them.
+#: In Connect only: files written for versions of Kafka without this check may have duplicates.
 no_duplicates = Check(config_def=_no_duplicates)
 
 

@@ -1,4 +1,4 @@
-"""How clients and brokers authenticate and encrypt: `ssl.*` and `sasl.*`, in the order of Kafka's ConfigDef.
+"""Options of encryption and login: `ssl.*` and `sasl.*`, in the order of Kafka's ConfigDef.
 
 An option that names a Java class of the user's own, or a provider of the JVM, is refused: a connection
 without it would fail, or lack the protection that the file asks for.
@@ -42,7 +42,14 @@ _SSL: tuple[_Row, ...] = (
         "TLSv1.2 excludes TLSv1.3 unless ssl.enabled.protocols is set",
     ),
     ("provider", STRING, None, _MEDIUM, _LATER, "Security provider of the JVM"),
-    ("cipher.suites", LIST, "", _LOW, _ACTED, "Cipher suites to use; Python's defaults if not set"),
+    (
+        "cipher.suites",
+        LIST,
+        "",
+        _LOW,
+        _ACTED,
+        "Cipher suites of TLSv1.2; OpenSSL's defaults if not set",
+    ),
     ("enabled.protocols", LIST, "TLSv1.2,TLSv1.3", _MEDIUM, _ACTED, "TLS versions to use"),
     ("keystore.type", STRING, "JKS", _MEDIUM, _ACTED, "Format of the keystore: JKS, PKCS12 or PEM"),
     (
@@ -306,7 +313,7 @@ _OAUTHBEARER: tuple[_Row, ...] = (
 _CHECKS: dict[str, Check] = {
     "ssl.cipher.suites": no_duplicates,
     "ssl.enabled.protocols": no_duplicates,
-    # A file may say more: values beyond the range are cut to it (config/security/oauthbearer.py).
+    # In Connect only: in a file, a factor beyond the range is limited to it (config/security/oauthbearer.py).
     "sasl.login.refresh.window.factor": between(0.5, 1.0).in_connect_only,
     "sasl.login.refresh.window.jitter": between(0.0, 0.25).in_connect_only,
     "sasl.login.refresh.min.period.seconds": between(0, 900).in_connect_only,
