@@ -207,7 +207,7 @@ def convert(
     ] = None,
     worker: _Worker = None,
 ) -> None:
-    """Write a configuration in another format. Exits with 1, and lists what is lost, if it cannot say all."""
+    """Write a configuration in another format. Exits with 1, and lists what is lost, if any."""
     from heliograph.cli.convert import convert as run_convert
 
     raise typer.Exit(run_convert(config, to, worker=worker, folder=output))
@@ -258,7 +258,7 @@ def dump(
         bool, typer.Option("--verbose", "-v", help="Show partition, offset and timestamp.")
     ] = False,
 ) -> None:
-    """Print an internal topic; MirrorMaker 2's records look as from its console formatters."""
+    """Print an internal topic; MirrorMaker 2's records in the format of its console formatters."""
     from heliograph.cli.dump import dump as run_dump
 
     code = run_dump(
