@@ -11,7 +11,7 @@ from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.dry_run import plan_mirror
 from heliograph.inspection.mirror_status import FlowView
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 from heliograph.model import GapKind
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import offsets, read_all, topics_of
@@ -37,7 +37,7 @@ FAIL = {"source_log_gap_policy": "fail"}
 def look(flow: Flow) -> FlowView:
     config = flow.config()
     with closing(Clusters(config, client_id="test")) as clusters:
-        (found,) = look_at_mirror(config, clusters).flows
+        (found,) = observe_mirror(config, clusters).flows
         return found
 
 

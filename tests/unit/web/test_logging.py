@@ -70,7 +70,7 @@ def test_plain_passwords_are_warned_of(
     with serving(users):
         pass
 
-    assert "plain passwords of alice" in caplog.text
+    assert "the passwords of alice are in plain text" in caplog.text
     assert "heliograph password NAME" in caplog.text
     assert "s3same" not in caplog.text
 

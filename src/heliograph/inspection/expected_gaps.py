@@ -1,4 +1,4 @@
-"""Gaps that a mirror would meet if it were started now."""
+"""Finds the gaps in source logs that a mirror would find if it were started now."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def expected_gaps(
     offsets: ClusterClient,
     topics: MirroredTopics,
 ) -> dict[str, str]:
-    """By partition, in a sentence. A partition that cannot be asked just now is left out."""
-    told = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
+    """A sentence for each partition with a gap. Partitions whose leader does not respond are left out."""
+    reported = read_statuses(target, state_topic(flow.source)).partitions.get(flow.name, {})
     stored, snapshots = stored_positions(flow, offsets), read_snapshots(flow.source, target)
     known = {
-        partition: _known(start, told.get(partition))
+        partition: _known(start, reported.get(partition))
         for partition in stored.keys() | snapshots.keys()
         if partition.partition < topics.partitions.get(partition.topic, 0)
         if (start := _start(flow, partition, stored, snapshots)) is not None

@@ -1,4 +1,4 @@
-"""Looks where the groups of a flow stand, on both sides."""
+"""Observes the offsets of a flow's consumer groups on both clusters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heliograph.client.admin.topics import LATEST, available_offsets
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.inspection.mirror_status import GroupPartition
-from heliograph.inspection.status_rules import ObservedGroup, judge_group
+from heliograph.inspection.status_rules import ObservedGroup, group_partition
 from heliograph.model import TopicPartition
 from heliograph.plan.group_offsets import why_left_alone
 from heliograph.sync.checkpoints import CheckpointSync
@@ -23,7 +23,7 @@ class GroupsView:
     problems: dict[str, str] = field(default_factory=dict)
 
 
-def look_at_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> GroupsView:
+def observe_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> GroupsView:
     if flow.checkpoints is None:
         return GroupsView()
     sync = CheckpointSync(flow, source, target)
@@ -59,7 +59,7 @@ def look_at_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClien
         if partition in remote
     ]
     return GroupsView(
-        partitions=tuple(judge_group(each, synced=synced) for each in seen),
+        partitions=tuple(group_partition(each, synced=synced) for each in seen),
         not_followed=dict(sorted(preview.groups.passed_over.items())),
         problems=preview.problems | {group: str(error) for group, error in failed.items()},
     )
@@ -68,7 +68,7 @@ def look_at_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClien
 def _ends(
     cluster: ClusterClient, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    """Log ends of those that exist and whose leader answers; a lag that is not known says so itself."""
+    """Log ends of partitions that exist and whose leader responds; the lag of others is unknown."""
     wanted = set(partitions)
     there = cluster.refresh({partition.topic for partition in wanted}).partitions
     return available_offsets(
