@@ -51,7 +51,8 @@ def new_app(
         response = await door.enter(Request(scope, receive))
         await response(scope, receive, send)
 
-    # Without Starlette's routes: a path that they do not match (%0A) would be answered before the gate.
+    # No Starlette router: it would answer a path that no route matches (%0A) before the gate has checked
+    # the login. Paths are matched by routing.py, after it.
     return ServerErrorMiddleware(answer, handler=door.broken)
 
 

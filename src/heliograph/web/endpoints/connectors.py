@@ -22,13 +22,10 @@ from heliograph.web.endpoints.rendering import (
 )
 from heliograph.web.endpoints.validating import refuse_invalid
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, accepted, nothing, ok
-from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
-_CONNECTOR = "/connectors/{connector}"
-_TASK = "/connectors/{connector}/tasks/{task}"
 #: What may stand in a path as it is (RFC 3986), as Java's UriBuilder leaves it.
 _UNESCAPED = "!$&'()*+,;=:@~"
 
@@ -38,33 +35,6 @@ class Connectors:
         self._herder = herder
         self._config = config
         self._shown = hidden if config.mask_secrets else _as_it_is
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(template=template, method=method, handler=handler)
-            for method, template, handler in (
-                ("GET", "/connectors", self.list),
-                ("POST", "/connectors", self.create),
-                ("GET", _CONNECTOR, self.info),
-                ("DELETE", _CONNECTOR, self.delete),
-                ("GET", f"{_CONNECTOR}/config", self.config),
-                ("PUT", f"{_CONNECTOR}/config", self.put),
-                ("PATCH", f"{_CONNECTOR}/config", self.patch),
-                ("GET", f"{_CONNECTOR}/status", self.status),
-                ("GET", f"{_CONNECTOR}/tasks", self.tasks),
-                ("GET", f"{_TASK}/status", self.task_status),
-                ("POST", f"{_TASK}/restart", self.restart_task),
-                ("POST", f"{_CONNECTOR}/restart", self.restart),
-                ("PUT", f"{_CONNECTOR}/pause", self.pause),
-                ("PUT", f"{_CONNECTOR}/resume", self.resume),
-                ("PUT", f"{_CONNECTOR}/stop", self.stop),
-                ("GET", f"{_CONNECTOR}/offsets", self.offsets),
-                ("PATCH", f"{_CONNECTOR}/offsets", self.alter_offsets),
-                ("DELETE", f"{_CONNECTOR}/offsets", self.reset_offsets),
-                ("GET", f"{_CONNECTOR}/topics", self.topics),
-                ("PUT", f"{_CONNECTOR}/topics/reset", self.reset_topics),
-            )
-        ]
 
     def list(self, call: RestRequest) -> RestResponse:
         names = self._herder.connectors()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from heliograph.connect.logger_levels import Level, LoggerLevels, is_level
 from heliograph.web.endpoints.bodies import read_config
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, nothing, ok
-from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
 
@@ -23,13 +22,6 @@ class Loggers:
     def __init__(self, levels: LoggerLevels, tell_all: TellAll) -> None:
         self._levels = levels
         self._tell_all = tell_all
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(template="/admin/loggers", method="GET", handler=self.list),
-            Route(template="/admin/loggers/{logger}", method="GET", handler=self.get),
-            Route(template="/admin/loggers/{logger}", method="PUT", handler=self.put),
-        ]
 
     def list(self, call: RestRequest) -> RestResponse:
         return ok({name: _json(level) for name, level in self._levels.all().items()})

@@ -16,20 +16,11 @@ from heliograph.web.endpoints.bodies import read_config
 from heliograph.web.endpoints.rendering import definition_json, validation_json
 from heliograph.web.endpoints.validating import infos_of
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, ok
-from heliograph.web.routing import Route
 
 
 class Plugins:
     def __init__(self, config: RestConfig) -> None:
         self._config = config
-
-    def routes(self) -> list[Route]:
-        plugin = "/connector-plugins/{plugin}/config"
-        return [
-            Route(template="/connector-plugins", method="GET", handler=self.list),
-            Route(template=plugin, method="GET", handler=self.config),
-            Route(template=f"{plugin}/validate", method="PUT", handler=self.validate),
-        ]
 
     def list(self, call: RestRequest) -> RestResponse:
         connectors_only = call.flag("connectorsOnly", default=True)

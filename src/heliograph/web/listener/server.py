@@ -22,8 +22,10 @@ from heliograph.web.api import Api
 from heliograph.web.app import new_app
 from heliograph.web.endpoints.connectors import Connectors
 from heliograph.web.endpoints.loggers import Loggers, TellAll
+from heliograph.web.endpoints.openapi import document
 from heliograph.web.endpoints.plugins import Plugins
 from heliograph.web.endpoints.root import Root
+from heliograph.web.endpoints.table import CONNECTORS, LOGGERS, PLUGINS, ROOT, bound
 from heliograph.web.gate import Gate
 from heliograph.web.listener.accepting import AcceptingServer
 from heliograph.web.listener.connections import Connections
@@ -106,7 +108,7 @@ class RestServer:
     def _listeners(self) -> list[tuple[Listener, Api, ServerContext | None]]:
         config = self._config
         everything = routes(self._herder, config, self._levels, self._tell_all)
-        loggers = Loggers(self._levels, self._tell_all).routes()
+        loggers = bound(LOGGERS, Loggers(self._levels, self._tell_all))
         main = Api(everything, _client_context(config))
         admin = Api(loggers, _client_context(config))
         return [
@@ -171,12 +173,12 @@ def routes(
 ) -> list[Route]:
     """Of an ordinary listener; with listeners of their own, loggers are not served here."""
     served = [
-        *Connectors(herder, config).routes(),
-        *Plugins(config).routes(),
-        *Root(herder).routes(),
+        *bound(CONNECTORS, Connectors(herder, config)),
+        *bound(PLUGINS, Plugins(config)),
+        *bound(ROOT, Root(herder, document)),
     ]
     if config.admin_listeners is None:
-        served += Loggers(levels, tell_all).routes()
+        served += bound(LOGGERS, Loggers(levels, tell_all))
     return served
 
 
