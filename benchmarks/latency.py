@@ -15,7 +15,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.running import Mark, Measures, Run, running
 from benchmarks.shapes import Shape
 from benchmarks.systems import Assignment, System
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 
 _SCRIPT = str(Path(__file__).with_name("latency_client.py"))
 _WARM_SECONDS = 20.0
@@ -64,8 +64,8 @@ def _client(*arguments: str) -> list[str]:
 
 
 @contextmanager
-def _ended(command: Sequence[str], output: Path) -> Iterator[KeptProcess]:
-    process = KeptProcess(command, output=output, scratch=None)
+def _ended(command: Sequence[str], output: Path) -> Iterator[ChildProcess]:
+    process = ChildProcess(command, output=output, scratch=None)
     try:
         yield process
     finally:

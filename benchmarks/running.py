@@ -17,7 +17,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.loading import Loaded
 from benchmarks.process_tree import ProcessTree
 from benchmarks.systems import Assignment
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 
 Measures = dict[str, float | None]
 
@@ -53,7 +53,7 @@ class Run:
         self._ends = ends
         command = assignment.prepare()
         self.started, self.started_at = time.monotonic(), time.time()
-        self._process = KeptProcess(command, output=assignment.output, scratch=None)
+        self._process = ChildProcess(command, output=assignment.output, scratch=None)
         self.tree = ProcessTree(self._process.pid)
         self._stopping = 0.0
 

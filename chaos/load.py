@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.errors import ChaosError
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 
 _STOP_SECONDS = 180.0
 
@@ -50,7 +50,7 @@ class Load:
                 }
             )
         )
-        self._process = KeptProcess(
+        self._process = ChildProcess(
             [sys.executable, "-m", "chaos.writer", str(spec)], output=self._output, scratch=None
         )
 

@@ -22,7 +22,7 @@ from chaos.errors import ChaosError
 from chaos.soak_load import Ends, create
 from chaos.subjects import Mode, Service, Subject, System, is_daemon
 from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 
 _TOPIC = "soak-topic"
 _PARTITIONS = 4
@@ -174,7 +174,7 @@ def _soak(
         folder=folder,
         replicas=1,
     )
-    load = KeptProcess(
+    load = ChildProcess(
         [
             sys.executable,
             "-m",

@@ -13,7 +13,7 @@ import psutil
 
 from chaos.errors import ChaosError
 from chaos.subjects import kill, runs
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.spark.jvm import spark_home
 
 _START_SECONDS = 180.0  # of a JVM, beside six brokers
@@ -37,7 +37,7 @@ class SparkCluster:
         self.nodes = nodes
         self._folder = folder
         self._settings = settings
-        self._processes: dict[str, KeptProcess] = {}
+        self._processes: dict[str, ChildProcess] = {}
         self._starts: dict[str, int] = {}
         self.master = ""
 
@@ -112,7 +112,7 @@ class SparkCluster:
         log = self._log(name)
         log.touch()
         # The class is a script that ends in `exec java`: the pid stays.
-        self._processes[name] = KeptProcess(command, output=log, scratch=None)
+        self._processes[name] = ChildProcess(command, output=log, scratch=None)
 
     @property
     def _properties(self) -> Path:

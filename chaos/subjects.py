@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import mirror_maker_command
 
@@ -119,10 +119,10 @@ class Service:
         self._known: set[psutil.Process] = set()
         self._process = self._launch()
 
-    def _launch(self) -> KeptProcess:
+    def _launch(self) -> ChildProcess:
         self._starts += 1
         output = self.subject.folder / f"output-{self._starts}-{time.time_ns()}.log"
-        return KeptProcess(self._command, output=output, scratch=None)
+        return ChildProcess(self._command, output=output, scratch=None)
 
     @property
     def running(self) -> bool:

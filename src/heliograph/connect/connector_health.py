@@ -22,7 +22,7 @@ class ConnectorHealth:
     failed: Mapping[str, str] | None = None
 
 
-def activity_of(crew: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
+def health_of(crew: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
     busy, tenure = crew.busy(job.name), crew.tenure_of(job)
     if tenure is None:
         return ConnectorHealth(runs=False, busy=busy)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.connect.connector_health import activity_of
+from heliograph.connect.connector_health import health_of
 from heliograph.connect.connector_jobs import tasks_of
 from heliograph.connect.herder import (
     BadRequest,
@@ -25,7 +25,7 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
+from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
@@ -103,7 +103,7 @@ class DedicatedHerder:
             name,
             self._target(name),
             self._tasks(name),
-            activity_of(self._crew, self._progress, self._job(name)),
+            health_of(self._crew, self._progress, self._job(name)),
         ):
             assert record.status is not None
             if isinstance(record, ConnectorStatusRecord):
@@ -147,7 +147,7 @@ class DedicatedHerder:
         return None
 
     def offsets(self, name: str) -> list[OffsetEntry]:
-        with in_time():
+        with request_errors():
             return read_offsets(self._place(name))
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────
@@ -193,13 +193,13 @@ class DedicatedHerder:
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             alter_offsets(self._place(name), offsets)
         return "The offsets for this connector have been altered successfully"
 
     def reset_offsets(self, name: str) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             reset_offsets(self._place(name))
         return "The offsets for this connector have been reset successfully"
 

@@ -13,7 +13,7 @@ _STOPPED_SECONDS = 20.0
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
+def request_errors() -> Iterator[None]:
     """A cluster that does not answer is a request that cannot be answered."""
     try:
         yield

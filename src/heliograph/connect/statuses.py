@@ -54,23 +54,23 @@ def wanted_statuses(
     name: str,
     target: TargetState,
     tasks: Sequence[Mapping[str, str]],
-    activity: ConnectorHealth,
+    health: ConnectorHealth,
 ) -> Iterator[ConnectorStatusRecord | TaskStatusRecord]:
     """Nothing of what is on its way from one state to another: the last word on it holds."""
     if target is not TargetState.STARTED:
-        if not activity.busy:
+        if not health.busy:
             state = StatusState(target.value)
             yield ConnectorStatusRecord(name, worker.status(state))
             for number in range(len(tasks)):
                 yield TaskStatusRecord(name, number, worker.status(state))
         return
-    if activity.failure is not None:
-        yield ConnectorStatusRecord(name, worker.status(StatusState.FAILED, activity.failure))
+    if health.failure is not None:
+        yield ConnectorStatusRecord(name, worker.status(StatusState.FAILED, health.failure))
         return
-    if activity.runs:
+    if health.runs:
         yield ConnectorStatusRecord(name, worker.status(StatusState.RUNNING))
         for number, config in enumerate(tasks):
-            trace = _trace(config, activity.failed or {})
+            trace = _trace(config, health.failed or {})
             state = StatusState.RUNNING if trace is None else StatusState.FAILED
             yield TaskStatusRecord(name, number, worker.status(state, trace))
 

@@ -20,7 +20,7 @@ from heliograph.config.connectors.read_connectors import Connector, read_connect
 from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.connect.active_topics import ActiveTopics
 from heliograph.connect.config_log import ConfigLog
-from heliograph.connect.connector_health import ConnectorHealth, activity_of
+from heliograph.connect.connector_health import ConnectorHealth, health_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
@@ -284,8 +284,8 @@ class Supervisor(threading.Thread):
         state, statuses = self._configs.state, self._statuses
         for name in self._known:
             tasks = state.task_configs(name)
-            activity = self._activity(name)
-            for record in wanted_statuses(self._who(), name, state.target(name), tasks, activity):
+            health = self._health(name)
+            for record in wanted_statuses(self._who(), name, state.target(name), tasks, health):
                 if not same(self._last(record), record.status):
                     yield record
             for number in statuses.tasks(name).keys() - range(len(tasks)):
@@ -301,12 +301,12 @@ class Supervisor(threading.Thread):
             return self._statuses.connector(record.connector)
         return self._statuses.tasks(record.connector).get(record.task)
 
-    def _activity(self, name: str) -> ConnectorHealth:
+    def _health(self, name: str) -> ConnectorHealth:
         known, crew = self._known[name], self._mirror.crew
         if known.failure is not None or known.job is None:
             busy = crew.busy(name)
             return ConnectorHealth(runs=not busy, busy=busy, failure=known.failure)
-        return activity_of(crew, self._progress, known.job)
+        return health_of(crew, self._progress, known.job)
 
     def _running(self) -> Iterator[RunningConnector]:
         for known in self._known.values():

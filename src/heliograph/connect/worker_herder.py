@@ -27,7 +27,7 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
+from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import shown
@@ -155,7 +155,7 @@ class WorkerHerder:
         return list(self._statuses.topics(name))
 
     def kafka_cluster_id(self) -> str:
-        with in_time():
+        with request_errors():
             return self._cluster.metadata.cluster_id or self._cluster.refresh([]).cluster_id or ""
 
     def ready(self) -> str | None:
@@ -213,7 +213,7 @@ class WorkerHerder:
         if include_tasks or only_failed:
             self._write(request)
         else:  # upstream: restartConnector, which leaves no record
-            with in_time():
+            with request_errors():
                 self._supervisor.restart(request)
         return planned
 
@@ -232,24 +232,24 @@ class WorkerHerder:
 
     def reset_active_topics(self, name: str) -> None:
         self._leading_state()
-        with in_time():
+        with request_errors():
             self._supervisor.reset_topics(name)
 
     # ── offsets ──────────────────────────────────────────────────────────────────────────────
 
     def offsets(self, name: str) -> list[OffsetEntry]:
-        with in_time():
+        with request_errors():
             return read_offsets(self._place(self._state(), name))
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
         place = self._stopped(name)
-        with in_time():
+        with request_errors():
             alter_offsets(place, offsets)
         return "The offsets for this connector have been altered successfully"
 
     def reset_offsets(self, name: str) -> str:
         place = self._stopped(name)
-        with in_time():
+        with request_errors():
             reset_offsets(place)
         return "The offsets for this connector have been reset successfully"
 
@@ -313,7 +313,7 @@ class WorkerHerder:
         return state
 
     def _write(self, *records: ConfigRecord) -> None:
-        with in_time():
+        with request_errors():
             self._configs.write(records)
         self._supervisor.wake()
 

@@ -4,7 +4,7 @@
         source.bootstrap_servers   # "127.0.0.1:14711"
 
 Each node is broker and controller at once. Data lives in a temporary folder that goes with the
-cluster, unless a folder is given. Whatever ends this process ends the brokers (`keeper.py`).
+cluster, unless a folder is given. The brokers end with this process, however it ends (`child_process.py`).
 """
 
 from __future__ import annotations

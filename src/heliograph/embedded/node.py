@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.embedded.jars import kafka_jars
 from heliograph.embedded.properties import log_configuration, render_properties
 from heliograph.errors import BrokerNotRunning
@@ -28,11 +28,11 @@ class Node:
         self.data = folder / "data"
         self.log = folder / "server.log"
         self.console = folder / "console.log"
-        self._process: KeptProcess | None = None
+        self._process: ChildProcess | None = None
 
     @property
     def pid(self) -> int | None:
-        """Of the broker's JVM, not of its keeper; None when it does not run."""
+        """Process id of the broker's JVM; None when it does not run."""
         return self._process.pid if self._process is not None and self.running else None
 
     @property
@@ -56,7 +56,7 @@ class Node:
             *(str(require_java()), *jvm_args, f"{argument}{self.folder / name}"),
             *("-cp", f"{kafka_jars(version)}/*", "kafka.Kafka", str(config)),
         ]
-        self._process = KeptProcess(command, output=self.console, scratch=scratch)
+        self._process = ChildProcess(command, output=self.console, scratch=scratch)
 
     def terminate(self) -> None:
         if self._process is not None:
