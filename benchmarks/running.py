@@ -15,8 +15,8 @@ import psutil
 from benchmarks.brokers import Brokers, LogEnds
 from benchmarks.errors import BenchmarkError
 from benchmarks.loading import Loaded
-from benchmarks.process_tree import ProcessTree
 from benchmarks.systems import Assignment
+from harness.process_tree import ProcessTree
 from heliograph.embedded.child_process import ChildProcess
 
 Measures = dict[str, float | None]

@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.errors import ConformanceError
-from conformance.processes import running_process
+from harness.processes import running_process
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.listener import Listener, SecurityProtocol
 from heliograph.embedded.ports import HeldPorts

@@ -17,8 +17,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from conformance.errors import ConformanceError
-from conformance.processes import running_process
 from conformance.sequence.names import TOPIC
+from harness.processes import running_process
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, kafka_jars
 from heliograph.embedded.ports import HeldPorts

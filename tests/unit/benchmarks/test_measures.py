@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.latency import summarise
-from benchmarks.process_tree import Sample, departed
 from benchmarks.results import Results, Row
 from benchmarks.shapes import SHAPES, value_pool
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
+from harness.process_tree import Sample, departed
 
 MS = 1_000_000
 
