@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.brokers import Brokers
-from benchmarks.errors import BenchmarkError
 from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
 from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
@@ -21,6 +20,8 @@ from benchmarks.resume import measure_resume
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
 from benchmarks.systems import EARLIER, Assignment, System
+from harness.errors import HarnessError
+from harness.text import say
 from heliograph.errors import HeliographError
 
 _ROOT = Path(__file__).parent
@@ -81,13 +82,13 @@ class Bench:
                 if measures is not None:
                     self._results.add(shape.name, system, measures)
                     self._results.write()
-                _say(f"{shape.name}, round {number}, {system}: {_brief(measures)}")
+                say(f"{shape.name}, round {number}, {system}: {_brief(measures)}")
                 self._brokers.clean([shape.name])
             self._brokers.clean([])
         return self._results
 
     def _warm(self) -> None:
-        _say("warming the brokers")
+        say("warming the brokers")
         shape = replace(SHAPES[0].quick(), name="warm-up")
         for side in (self._brokers.source, self._brokers.target):
             warm(side, shape)
@@ -101,18 +102,18 @@ class Bench:
             systems.append(System.HELIOGRAPH_EOS)  # brokers append transactions by another path
         for system in systems:
             measures = self._measure(shape, system, loaded)
-            _say(f"{shape.name}, warm-up: {_brief(measures)}")
+            say(f"{shape.name}, warm-up: {_brief(measures)}")
             self._brokers.clean([shape.name])
 
     def _load(self, shape: Shape) -> Loaded | None:
         """None for a shape whose runs have source topics of their own."""
         if shape.own_topics:
             if shape.topics > 1:
-                _say(f"{shape.name}: {shape.about}; warming the target")
+                say(f"{shape.name}: {shape.about}; warming the target")
                 warm_many(self._brokers, shape)
             return None
         loaded = load(self._brokers.source, shape)
-        _say(
+        say(
             f"{shape.name}: {shape.about}; {loaded.records:,} records, "
             f"{loaded.payload_bytes / 1e6:,.0f} MB of values"
         )
@@ -142,8 +143,8 @@ class Bench:
             if shape.killed:
                 return measure_resume(assignment, self._brokers, loaded)
             return measure_throughput(assignment, self._brokers, loaded)
-        except BenchmarkError as e:
-            _say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
+        except HarnessError as e:
+            say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
             return None
 
 
@@ -151,10 +152,6 @@ def _brief(measures: Measures | None) -> str:
     if measures is None:
         return "no figures"
     return ", ".join(f"{name} {value:,}" for name, value in measures.items() if value is not None)
-
-
-def _say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
 def _plan(arguments: Sequence[str] | None) -> Plan:
@@ -216,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with Brokers() as brokers:
             results = Bench(plan, brokers).run()
-    except (HeliographError, BenchmarkError) as e:
+    except (HeliographError, HarnessError) as e:
         print(f"benchmark: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -13,9 +13,10 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from benchmarks.brokers import QUIET, Side
+from benchmarks.brokers import Side
 from benchmarks.errors import BenchmarkError
 from benchmarks.shapes import Shape, value_pool
+from harness.cluster_side import QUIET
 
 TOPICS_PER_GROUP = 10
 _TOPICS_PER_REQUEST = 100

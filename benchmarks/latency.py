@@ -6,8 +6,7 @@ import re
 import sys
 import time
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.brokers import Brokers
@@ -15,7 +14,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.running import Mark, Measures, Run, running
 from benchmarks.shapes import Shape
 from benchmarks.systems import Assignment, System
-from heliograph.embedded.child_process import ChildProcess
+from harness.processes import running_child
 
 _SCRIPT = str(Path(__file__).with_name("latency_client.py"))
 _WARM_SECONDS = 20.0
@@ -34,9 +33,9 @@ def measure_latency(
     bootstrap = (brokers.source.bootstrap, brokers.target.bootstrap)
     with ExitStack() as stack:
         consumer = _client("consume", bootstrap[1], assignment.remote_topic, str(arrivals))
-        reading = stack.enter_context(_ended(consumer, assignment.folder / "consumer.log"))
+        reading = stack.enter_context(running_child(consumer, assignment.folder / "consumer.log"))
         producer = _client("produce", bootstrap[0], assignment.topic, str(shape.rate))
-        stack.enter_context(_ended(producer, assignment.folder / "producer.log"))
+        stack.enter_context(running_child(producer, assignment.folder / "producer.log"))
         run = stack.enter_context(running(assignment, brokers))
         first = run.wait_for(1)
         time.sleep(_WARM_SECONDS)
@@ -61,17 +60,6 @@ def measure_latency(
 
 def _client(*arguments: str) -> list[str]:
     return [sys.executable, _SCRIPT, *arguments]
-
-
-@contextmanager
-def _ended(command: Sequence[str], output: Path) -> Iterator[ChildProcess]:
-    process = ChildProcess(command, output=output, scratch=None)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        if not process.wait(30):
-            process.kill()
 
 
 def _sleep(run: Run, seconds: float) -> None:

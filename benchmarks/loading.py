@@ -8,10 +8,11 @@ from itertools import cycle, islice
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from benchmarks.brokers import QUIET, LogEnds, Side
+from benchmarks.brokers import Side
 from benchmarks.compaction import LOADING_CONFIGS, compact
 from benchmarks.errors import BenchmarkError
 from benchmarks.shapes import Shape, key_stream, value_pool
+from harness.cluster_side import QUIET, LogEnds
 
 _IN_FLIGHT_BYTES = 64 * 1024 * 1024
 _FLUSH_SECONDS = 120.0

@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from statistics import median
 
-from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.brokers import Brokers
 from benchmarks.crowd import Crowd
 from benchmarks.job_log import JOBS, TOPICS, JobLog, mean
 from benchmarks.results import late
@@ -32,6 +32,7 @@ from benchmarks.watching import (
     parse_checkpoint,
     parse_offset_sync,
 )
+from harness.cluster_side import LogEnds
 
 _PATIENCE_SECONDS = 300.0
 _POLL_SECONDS = 0.02

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from benchmarks.results import FIGURES, OWN_FIGURES, Row, is_late
 from benchmarks.systems import EARLIER, System
 from benchmarks.targets import verdicts
+from harness.text import aligned
 
+_TEXT_COLUMNS = 2
 _RATIOS = ("records_per_s", "cpu_s_per_gb")
 _RIVALS = (System.MM2, System.MM2_TUNED)
 
@@ -31,7 +33,7 @@ def table(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return _aligned([header, *lines])
+    return aligned([header, *lines], left=_TEXT_COLUMNS)
 
 
 def own_table(rows: Sequence[Row]) -> str:
@@ -46,7 +48,7 @@ def own_table(rows: Sequence[Row]) -> str:
         for figure in OWN_FIGURES[shape]:
             values = [_found(row, figure) for row in (own, rival)]
             lines.append([shape, figure, *values, _ratio(own, rival, figure)])
-    return _aligned(lines)
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def versions(rows: Sequence[Row]) -> str:
@@ -57,7 +59,7 @@ def versions(rows: Sequence[Row]) -> str:
         if system in EARLIER:
             rival = found.get((shape, EARLIER[System(system)]))
             lines.append([shape, system, *(_ratio(row, rival, each, 3) for each in _RATIOS)])
-    return _aligned(lines)
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def targets(rows: Sequence[Row]) -> str:
@@ -67,7 +69,7 @@ def targets(rows: Sequence[Row]) -> str:
     ]
     if not lines:
         return "no target can be judged: figures of heliograph and of a rival are needed"
-    return _aligned([["shape", "target", "found", ""], *lines], left=2)
+    return aligned([["shape", "target", "found", ""], *lines], left=_TEXT_COLUMNS)
 
 
 def _found(row: Row | None, figure: str) -> str:
@@ -86,14 +88,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def _aligned(lines: Sequence[Sequence[str]], left: int = 2) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index < left else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

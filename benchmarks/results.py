@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import platform
 import statistics
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from benchmarks.job_log import JOBS, mean
 from benchmarks.running import Measures
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System
-from heliograph.embedded import KAFKA_VERSION
+from harness.results import machine, write_json
 
 Row = dict[str, Any]
 
@@ -94,11 +89,8 @@ class Results:
         return sorted([*kept, *rows], key=_place)
 
     def write(self) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._file.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.rows(), indent=1) + "\n")
-        temporary.replace(self._file)
-        self._file.with_suffix(".machine.json").write_text(json.dumps(machine(), indent=1) + "\n")
+        write_json(self._file, self.rows())
+        write_json(self._file.with_suffix(".machine.json"), machine())
 
 
 def _key(row: Row) -> tuple[str, str]:
@@ -123,23 +115,3 @@ def median(values: Iterable[float | None]) -> float | None:
     """Of the rounds that have a figure; None where there is none."""
     found = [value for value in values if value is not None]
     return statistics.median(found) if found else None
-
-
-def machine() -> dict[str, Any]:
-    """What the figures depend on, without the machine's name."""
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "memory_gb": round(psutil.virtual_memory().total / 1e9),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "kafka": KAFKA_VERSION,
-    }
-
-
-def _cpu_model() -> str:
-    file = Path("/proc/cpuinfo")
-    lines = file.read_text().splitlines() if file.is_file() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor()

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-import psutil
-
-from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.brokers import Brokers
 from benchmarks.errors import BenchmarkError
 from benchmarks.loading import Loaded
 from benchmarks.systems import Assignment
+from harness.cluster_side import LogEnds
 from harness.process_tree import ProcessTree
+from harness.processes import kill
 from heliograph.embedded.child_process import ChildProcess
 
 Measures = dict[str, float | None]
@@ -98,7 +96,7 @@ class Run:
     def kill(self) -> None:
         """kill -9 of all its processes at once."""
         for process in self.tree.processes():
-            _kill(process)
+            kill(process)
         self._process.wait(_STOP_SECONDS)
 
     def stop(self) -> float:
@@ -108,22 +106,13 @@ class Run:
         self._process.terminate()
         if not self._process.wait(_STOP_SECONDS):
             for process in reversed(family):
-                _kill(process)
+                kill(process)
             self._process.kill()
             self._process.wait(_STOP_SECONDS)
         took = time.monotonic() - asked
         for process in family:  # helpers that outlive their parent must not work in the next run
-            _kill(process)
+            kill(process)
         return took
-
-
-def _kill(process: psutil.Process) -> None:
-    # is_running compares the time of creation: a pid that was given to another is left alone.
-    if process.is_running():
-        try:
-            os.kill(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from harness.mirrors import heliograph_command, mirror_properties, write_mirror_file
 from heliograph.embedded import PRODUCTION_JVM
-from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import mirror_maker_command
 
 
@@ -33,19 +33,6 @@ EARLIER = {
 _TRANSACTIONAL = (System.HELIOGRAPH_EOS, System.BEFORE_EOS)
 # As connect-mirror-maker.sh has it: a heap that may grow from 256 MB to 2 GB (the last -Xms counts).
 _MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
-
-# One broker per cluster; otherwise MM2's defaults, with a task per partition of the first shapes.
-_DEFAULTS = {
-    "replication.factor": "1",
-    "checkpoints.topic.replication.factor": "1",
-    "heartbeats.topic.replication.factor": "1",
-    "offset-syncs.topic.replication.factor": "1",
-    "offset.storage.replication.factor": "1",
-    "status.storage.replication.factor": "1",
-    "config.storage.replication.factor": "1",
-    "tasks.max": "4",
-    "sync.topic.acls.enabled": "false",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,16 +87,10 @@ class Assignment:
 
     def properties(self) -> dict[str, str]:
         source, target = self.source_alias, self.target_alias
-        flow = f"{source}->{target}"
-        properties = {
-            "clusters": f"{source},{target}",
-            f"{source}.bootstrap.servers": self.source,
-            f"{target}.bootstrap.servers": self.target,
-            f"{flow}.enabled": "true",
-            f"{flow}.topics": self.topic,
-            **_DEFAULTS,
-            **self.settings,
-        }
+        properties = mirror_properties(
+            (source, self.source), (target, self.target), self.topic, replicas=1
+        )
+        properties |= self.settings
         if self.system is System.MM2_TUNED:
             properties |= _tuning(source, target)
         if self.transactional:
@@ -120,12 +101,10 @@ class Assignment:
 
     def prepare(self) -> list[str]:
         """Writes the files of this run into its folder; the command that starts it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / "mm2.properties"
-        file.write_text(render_properties(self.properties()))
+        file = write_mirror_file(self.folder, self.properties())
         python = sys.executable if self.python is None else str(self.python)
         if self._is_heliograph:
-            return [python, "-m", "heliograph", "run", str(file)]
+            return heliograph_command("run", str(file), python=python)
         if self.system in (System.RAW_COPY, System.BEFORE_RAW_COPY):
             script = self._checkout / "benchmarks" / "raw_copy.py"
             return [python, str(script), str(file), "--processes", str(self.processes)]

@@ -11,7 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
-from benchmarks.brokers import QUIET, Side
+from benchmarks.brokers import Side
+from harness.cluster_side import QUIET
 
 _TIMEOUT_SECONDS = 30.0
 _GROUPS_AT_A_TIME = 25

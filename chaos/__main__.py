@@ -15,7 +15,6 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
-from chaos.errors import ChaosError
 from chaos.faults import FAULTS, Fault, named
 from chaos.report import markdown, table
 from chaos.results import Results, misses
@@ -24,6 +23,8 @@ from chaos.soak import soak
 from chaos.spark_cluster import SparkCluster
 from chaos.stage import Stage
 from chaos.subjects import Mode, System
+from harness.errors import HarnessError
+from harness.text import say
 from heliograph.errors import HeliographError
 
 _ROOT = Path(__file__).parent
@@ -79,39 +80,35 @@ def run(plan: Plan) -> tuple[Results, list[str]]:
             for order in group:
                 try:
                     _one(order, stage, results)
-                except (ChaosError, HeliographError, KafkaException) as e:
+                except (HarnessError, HeliographError, KafkaException) as e:
                     failures.append(f"{order.fault.name}, {order.system}: {e}")
-                    _say(f"FAILED: {failures[-1]}")
+                    say(f"FAILED: {failures[-1]}")
                     stage.heal()
     return results, failures
 
 
 def _one(order: Order, stage: Stage, results: Results) -> None:
     modes = ", ".join(order.modes)
-    _say(f"{order.fault.name}, {order.system} ({modes}): {order.fault.about}; {order.folder}")
+    say(f"{order.fault.name}, {order.system} ({modes}): {order.fault.about}; {order.folder}")
     with contextlib.ExitStack() as stack:
         spark = None
         if order.fault.needs_spark_cluster:
             spark = stack.enter_context(SparkCluster(order.folder / "spark"))
-        results.add(Session(order, stage, _say).run(spark))
+        results.add(Session(order, stage, say).run(spark))
     results.write()
     rows = results.rows()
     rows = [r for r in rows if (r["fault"], r["system"]) == (order.fault.name, order.system)]
     for row in rows:
-        _say(f"  {row}")
+        say(f"  {row}")
     for side in stage.sides:
         if any(map(misses, rows)):
             side.keep_logs(order.folder)
-        side.delete_all()
+        side.delete_all_but(())
 
 
 def _soak(plan: Plan, minutes: float) -> bool:
     folder = _ROOT / "work" / time.strftime("%Y%m%d-%H%M%S-soak")
-    return soak(minutes, plan.systems[0], plan.modes[0], folder, plan.out, _say)
-
-
-def _say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
+    return soak(minutes, plan.systems[0], plan.modes[0], folder, plan.out, say)
 
 
 def _plan(arguments: Sequence[str] | None) -> Plan:
@@ -161,9 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if plan.soak_minutes is not None:
             return 0 if _soak(plan, plan.soak_minutes) else 1
-        _say(f"seed {plan.seed}")
+        say(f"seed {plan.seed}")
         results, failures = run(plan)
-    except (HeliographError, ChaosError) as e:
+    except (HeliographError, HarnessError) as e:
         print(f"chaos: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

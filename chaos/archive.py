@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from benchmarks.brokers import QUIET
 from chaos.errors import ChaosError
 from chaos.oracle import STRANGER, Entry, Log, identity_of
 from chaos.record import decode
+from harness.cluster_side import QUIET
 
 _BATCH = 2_000
 _GATHER_SECONDS = 0.2  # a batch is waited for until it is full

@@ -8,6 +8,7 @@ from functools import partial
 from chaos.faults import FAULTS
 from chaos.results import Row, misses
 from chaos.subjects import System
+from harness.text import aligned
 
 _ABOUT = {fault.name: fault.about for fault in FAULTS}
 _COLUMNS = {
@@ -37,14 +38,7 @@ _NAMES = {System.HELIOGRAPH: "Heliograph", System.MM2: "MM2"}
 def table(rows: Sequence[Row]) -> str:
     lines = [[*_COLUMNS.values(), ""]]
     lines += [[*_cells(row), _verdict(row)] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index < _TEXT_COLUMNS else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def markdown(rows: Sequence[Row]) -> str:

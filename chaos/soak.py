@@ -5,7 +5,6 @@ Each cluster has one broker: what is watched is the mirror, and three would writ
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import time
@@ -16,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from confluent_kafka.admin import NewTopic
 
-from benchmarks.results import machine
 from chaos.errors import ChaosError
-from chaos.soak_load import Ends, create
+from chaos.soak_load import Ends
 from chaos.subjects import Mode, Service, Subject, System, is_daemon
-from heliograph.embedded import Cluster, start_all, stop_all
+from harness.cluster_side import ClusterSide, running_clusters
+from harness.results import machine, write_json
+from heliograph.embedded import Cluster
 from heliograph.embedded.child_process import ChildProcess
 
 _TOPIC = "soak-topic"
@@ -145,13 +146,9 @@ def soak(
     """True when nothing grew and everything arrived. What was found goes to `out`."""
     folder.mkdir(parents=True, exist_ok=True)
     clusters = [Cluster(name, heap="1g", settings=_SETTINGS) for name in ("source", "target")]
-    start_all(clusters)
-    try:
+    with running_clusters(*clusters):
         result = _soak(minutes, system, mode, folder, clusters, say)
-    finally:
-        stop_all(clusters)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
+    write_json(out, {"machine": machine(), **result})
     return bool(result["flat"]) and result["lag"] == 0
 
 
@@ -164,7 +161,7 @@ def _soak(
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     source, target = (cluster.bootstrap_servers for cluster in clusters)
-    create(source, _TOPIC, _PARTITIONS)
+    ClusterSide(lambda: source).create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)])
     subject = Subject(
         system=system,
         mode=mode,
@@ -188,7 +185,7 @@ def _soak(
         scratch=None,
     )
     service = Service(subject)
-    ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC), _PARTITIONS)
+    ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC))
     samples: list[Sample] = []
     try:
         began = time.monotonic()

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import psutil
 
 from chaos.errors import ChaosError
-from chaos.subjects import kill, runs
+from harness.processes import children, kill, runs
 from heliograph.embedded.child_process import ChildProcess
 from heliograph.spark.jvm import spark_home
 
@@ -75,19 +75,19 @@ class SparkCluster:
         found = []
         for each in self.nodes if node is None else [node]:
             if each in self._processes:
-                children = _below(self._processes[each].pid, recursive=False)
-                found += [child for child in children if runs(child, _EXECUTOR)]
+                below = children(self._processes[each].pid, recursive=False)
+                found += [child for child in below if runs(child, _EXECUTOR)]
         return found
 
     def executor_families(self, node: str | None = None) -> list[psutil.Process]:
         """Executors with their Python daemons and workers."""
         executors = self.executors(node)
-        return [*executors, *(each for executor in executors for each in _below(executor.pid))]
+        return [*executors, *(each for executor in executors for each in children(executor.pid))]
 
     def kill_node(self, node: str) -> None:
         """kill -9 of everything on it at once: the worker daemon, executors and Python processes."""
         process = self._processes.pop(node)
-        family = _below(process.pid)
+        family = children(process.pid)
         process.kill()
         for each in family:
             kill(each)
@@ -134,14 +134,6 @@ class SparkCluster:
                 return found[1]
             time.sleep(0.1)
         raise ChaosError(f"Spark's {name} did not start: {log.read_text(errors='replace')[-500:]}")
-
-
-def _below(pid: int, *, recursive: bool = True) -> list[psutil.Process]:
-    """Child processes; of a process that is gone, none."""
-    try:
-        return psutil.Process(pid).children(recursive=recursive)
-    except psutil.NoSuchProcess:
-        return []
 
 
 def _host() -> str:

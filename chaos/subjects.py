@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,20 +10,12 @@ from pathlib import Path
 
 import psutil
 
+from harness.mirrors import heliograph_command, mirror_properties, write_mirror_file
+from harness.processes import family, kill, runs, stop
 from heliograph.embedded.child_process import ChildProcess
-from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import mirror_maker_command
 
 _STOP_SECONDS = 60.0
-_REPLICATION_FACTORS = (
-    "replication.factor",
-    "checkpoints.topic.replication.factor",
-    "heartbeats.topic.replication.factor",
-    "offset-syncs.topic.replication.factor",
-    "offset.storage.replication.factor",
-    "status.storage.replication.factor",
-    "config.storage.replication.factor",
-)
 
 
 class System(StrEnum):
@@ -76,19 +65,14 @@ class Subject:
 
     def properties(self) -> Mapping[str, str]:
         source, target = self.source_alias, self.target_alias
-        flow = f"{source}->{target}"
-        properties = {
-            "clusters": f"{source},{target}",
-            f"{source}.bootstrap.servers": self.source,
-            f"{target}.bootstrap.servers": self.target,
-            f"{flow}.enabled": "true",
-            f"{flow}.topics": f"{self.session}-.*",
-            "tasks.max": "4",
-            **{name: str(self.replicas) for name in _REPLICATION_FACTORS},
-            "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
-            f"{source}.consumer.isolation.level": self.isolation.value,
-            **self.extra,
-        }
+        properties = mirror_properties(
+            (source, self.source),
+            (target, self.target),
+            f"{self.session}-.*",
+            replicas=self.replicas,
+        )
+        properties[f"{source}.consumer.isolation.level"] = self.isolation.value
+        properties |= self.extra
         # Exactly once needs read_committed: under read_uncommitted it is the default mode that runs.
         if self.mode is Mode.EXACTLY_ONCE and self.isolation is Isolation.READ_COMMITTED:
             properties[f"{target}.exactly.once.source.support"] = "enabled"
@@ -99,13 +83,11 @@ class Subject:
 
     def prepare(self) -> list[str]:
         """Writes its configuration; the command that starts it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / "mm2.properties"
-        file.write_text(render_properties(self.properties()))
+        file = write_mirror_file(self.folder, self.properties())
         if self.system is System.MM2:
             return mirror_maker_command(file, log=self.folder / "mm2.log")
-        command = [sys.executable, "-m", "heliograph", "run", str(file)]
-        return command if self.master is None else [*command, "--master", self.master]
+        options = () if self.master is None else ("--master", self.master)
+        return heliograph_command("run", str(file), *options)
 
 
 class Service:
@@ -130,11 +112,7 @@ class Service:
 
     def family(self) -> list[psutil.Process]:
         """The driver, Spark's JVM, the daemon that forks Python workers, and those."""
-        try:
-            root = psutil.Process(self._process.pid)
-            found = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            found = []
+        found = family(self._process.pid)
         self._known.update(found)
         return found
 
@@ -145,10 +123,10 @@ class Service:
 
     def kill(self, *, whole_family: bool) -> None:
         """kill -9 of the driver alone, whose workers may live on for a moment, or of all its processes."""
-        family = self.family()
+        processes = self.family()
         self._process.kill()
         if whole_family:
-            for process in family:
+            for process in processes:
                 kill(process)
         self._process.wait(_STOP_SECONDS)
 
@@ -171,30 +149,10 @@ class Service:
     def stop(self) -> None:
         """SIGTERM, and an end to all that it leaves behind."""
         self.family()
-        self._process.terminate()
-        if not self._process.wait(_STOP_SECONDS):
-            self._process.kill()
-            self._process.wait(_STOP_SECONDS)
+        stop(self._process, _STOP_SECONDS)
         for process in self._known:
             kill(process)
 
 
 def is_daemon(process: psutil.Process | None) -> bool:
     return process is not None and runs(process, "pyspark.daemon")
-
-
-def runs(process: psutil.Process, word: str) -> bool:
-    """Whether its command line has this word; what is gone, or a zombie, has none."""
-    try:
-        return word in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
-
-
-def kill(process: psutil.Process) -> None:
-    # is_running compares the time of creation: a pid that was given to another is left alone.
-    if process.is_running():
-        try:
-            os.kill(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return

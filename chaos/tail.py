@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from confluent_kafka import Consumer, TopicPartition
 
-from benchmarks.brokers import QUIET
 from chaos.record import decode
+from harness.cluster_side import QUIET
 
 #: (topic, partition) by the source's names.
 Where = tuple[str, int]

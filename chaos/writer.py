@@ -21,8 +21,9 @@ from typing import Any, NoReturn
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from benchmarks.brokers import QUIET
 from chaos.record import Filler, Identity, encode
+from harness.cluster_side import QUIET
+from harness.pace import Pace
 
 _TICK_SECONDS = 0.02
 _FLUSH_SECONDS = 120.0
@@ -198,7 +199,7 @@ def main(path: Path) -> None:
         for number, topic in enumerate(spec["topics"], start=1)
     ]
     threads = [
-        threading.Thread(target=_pace, args=(writer, topic["rate"], stop))
+        threading.Thread(target=_keep_pace, args=(writer, topic["rate"], stop))
         for writer, topic in zip(writers, spec["topics"], strict=True)
     ]
     for thread in threads:
@@ -212,14 +213,12 @@ def main(path: Path) -> None:
     Path(spec["ledger"]).write_text(json.dumps(ledgers))
 
 
-def _pace(writer: Writer, rate: float, stop: threading.Event) -> None:
-    """So many records a second; after an outage the load goes on at its rate, it does not catch up."""
-    owed, at = 0.0, time.monotonic()
+def _keep_pace(writer: Writer, rate: float, stop: threading.Event) -> None:
+    pace = Pace(rate)
     while not stop.is_set():
-        now = time.monotonic()
-        owed, at = min(owed + (now - at) * rate, rate), now
-        writer.write(int(owed))
-        owed -= int(owed)
+        count = int(pace.owed())
+        writer.write(count)
+        pace.spend(count)
         time.sleep(_TICK_SECONDS)
     writer.finish()
 

@@ -17,12 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
 
 from conformance.errors import ConformanceError
+from harness.cluster_side import QUIET, ClusterSide, LogEnds, running_clusters
+from harness.mirrors import heliograph_command
 from harness.processes import running_process
-from heliograph.embedded import Cluster, start_all, stop_all
+from heliograph.embedded import Cluster
 from heliograph.embedded.listener import Listener, SecurityProtocol
 from heliograph.embedded.ports import HeldPorts
 from heliograph.errors import HeliographError
@@ -265,18 +267,15 @@ def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
 @contextmanager
 def _clusters(listener: Listener, settings: Mapping[str, str]) -> Iterator[tuple[Cluster, Cluster]]:
     clusters = [Cluster(name, listeners=(listener,), settings=settings) for name in ("a", "b")]
-    start_all(clusters)
-    try:
+    with running_clusters(*clusters):
         yield clusters[0], clusters[1]
-    finally:
-        stop_all(clusters)
 
 
 @contextmanager
 def _serving(
     folder: Path, port: int, environment: Mapping[str, str], file: Path | None = None
 ) -> Iterator[None]:
-    command = [sys.executable, "-m", "heliograph", "serve", *([str(file)] if file else [])]
+    command = heliograph_command("serve", *([str(file)] if file else []))
     console = folder / "console.log"
     with running_process(command, console, {**os.environ, **environment}) as process:
         ask = f"curl -s -o /dev/null -w '%{{http_code}}' localhost:{port}/health"
@@ -311,13 +310,11 @@ def _status(folder: Path, port: int, name: str, tasks: int | None) -> None:
 
 
 def _create(cluster: Cluster, topic: str, partitions: int, login: Mapping[str, str]) -> None:
-    new = NewTopic(topic, partitions, replication_factor=1)
-    admin = _admin(cluster, login)  # one that is thrown away takes its requests with it
-    admin.create_topics([new])[topic].result(30)
+    _side(cluster, login).create_topics([NewTopic(topic, partitions, replication_factor=1)])
 
 
 def _write(cluster: Cluster, topic: str, count: int, login: Mapping[str, str]) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, **QUIET, **login})
     for number in range(count):
         producer.produce(topic, str(number).encode())
     if producer.flush(30):
@@ -325,31 +322,16 @@ def _write(cluster: Cluster, topic: str, count: int, login: Mapping[str, str]) -
 
 
 def _topics(cluster: Cluster, login: Mapping[str, str]) -> list[str]:
-    return sorted(_admin(cluster, login).list_topics(timeout=10).topics)
+    return sorted(_side(cluster, login).admin.list_topics(timeout=10).topics)
 
 
 def _count(cluster: Cluster, topic: str, login: Mapping[str, str]) -> int:
-    """Records of a topic; none if it is not there."""
-    found = _admin(cluster, login).list_topics(timeout=10).topics.get(topic)
-    if found is None or found.error is not None:
-        return 0
-    consumer = Consumer(
-        {
-            "bootstrap.servers": cluster.bootstrap_servers,
-            "group.id": "count",
-            "log_level": 2,
-            **login,
-        }
-    )
-    try:
-        marks = [consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in found.partitions]
-        return sum(end - start for start, end in marks)
-    finally:
-        consumer.close()
+    """Records of a topic; 0 if it does not exist."""
+    return LogEnds(_side(cluster, login), topic).total()
 
 
-def _admin(cluster: Cluster, login: Mapping[str, str]) -> AdminClient:
-    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+def _side(cluster: Cluster, login: Mapping[str, str]) -> ClusterSide:
+    return ClusterSide(lambda: cluster.bootstrap_servers, login)
 
 
 def _must(condition: bool, what: str, found: object) -> None:

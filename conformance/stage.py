@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,21 +13,21 @@ from enum import StrEnum
 from pathlib import Path
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
 from conformance.errors import ConformanceError
 from conformance.sequence.names import TOPIC
+from harness.cluster_side import QUIET, ClusterSide, running_clusters
+from harness.mirrors import heliograph_command
 from harness.processes import running_process
-from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, kafka_jars
+from heliograph.embedded import Cluster
 from heliograph.embedded.ports import HeldPorts
-from heliograph.embedded.properties import log_configuration, render_properties
-from heliograph.machine.java import require_java
+from heliograph.embedded.properties import render_properties
+from heliograph.embedded.tools import connect_worker_command
 
 _READY_SECONDS = 90.0
 _LOOK_SECONDS = 0.2
 _PARTITIONS, _RECORDS = 2, 10
-_JVM = ("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class System(StrEnum):
@@ -49,8 +48,7 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
     """Its worker answers; everything it needs is there, and ends with the block."""
     folder.mkdir(parents=True, exist_ok=True)
     source, target = Cluster("source"), Cluster("target")
-    start_all([source, target])
-    try:
+    with running_clusters(source, target):
         _fill(source)
         with HeldPorts() as held:
             port = held.take()
@@ -66,8 +64,6 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
                     "target": target.bootstrap_servers,
                 },
             )
-    finally:
-        stop_all([source, target])
 
 
 def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
@@ -96,11 +92,8 @@ def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
 
 
 def _fill(source: Cluster) -> None:
-    servers = {"bootstrap.servers": source.bootstrap_servers, "log_level": 2}
-    admin = AdminClient(servers)
-    new = NewTopic(TOPIC, _PARTITIONS, replication_factor=1)
-    admin.create_topics([new])[TOPIC].result(30)
-    producer = Producer(servers)
+    ClusterSide(lambda: source.bootstrap_servers).create_topics([NewTopic(TOPIC, _PARTITIONS, 1)])
+    producer = Producer({"bootstrap.servers": source.bootstrap_servers, **QUIET})
     for partition in range(_PARTITIONS):
         for number in range(_RECORDS):
             producer.produce(TOPIC, f"{partition}-{number}".encode(), partition=partition)
@@ -110,14 +103,8 @@ def _fill(source: Cluster) -> None:
 
 def _command(system: System, file: Path, folder: Path) -> Sequence[str]:
     if system is System.OURS:
-        return [sys.executable, "-m", "heliograph", "serve", str(file)]
-    name, contents, argument = log_configuration(KAFKA_VERSION, folder / "worker.log")
-    (folder / name).write_text(contents)
-    return [
-        *(str(require_java()), *_JVM, f"{argument}{folder / name}"),
-        *("-cp", f"{kafka_jars(artifacts=MIRROR_MAKER)}/*"),
-        *("org.apache.kafka.connect.cli.ConnectDistributed", str(file)),
-    ]
+        return heliograph_command("serve", str(file))
+    return connect_worker_command(file, log=folder / "worker.log")
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import psutil
 
+from harness.processes import family
+
 _SAMPLE_SECONDS = 0.2
 _TICK_SECONDS = 0.02  # the kernel counts in ticks of 10 ms; user and system are rounded each
 
@@ -54,10 +56,7 @@ class ProcessTree:
             return self._departed + sum(each.total for each in self._last.values())
 
     def processes(self) -> list[psutil.Process]:
-        try:
-            return [self._root, *self._root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            return []
+        return family(self._root)
 
     def _loop(self) -> None:
         while not self._stop.wait(_SAMPLE_SECONDS):

@@ -10,8 +10,9 @@ import psutil
 
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.subjects import Isolation, Service, Subject, System, kill
+from chaos.subjects import Isolation, Service, Subject, System
 from chaos.truth import Allowance
+from harness.processes import kill
 
 _OURS = frozenset({System.HELIOGRAPH})
 _FIND_SECONDS = 60.0

@@ -13,7 +13,8 @@ from chaos.blackhole import Blackhole
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
 from chaos.spark_cluster import SparkCluster
-from chaos.subjects import System, kill
+from chaos.subjects import System
+from harness.processes import kill
 
 _FIND_SECONDS = 60.0
 _LOOK_SECONDS = 0.05
