@@ -13,7 +13,7 @@ from harness.cluster_side import TIMEOUT_SECONDS, ClusterSide
 from heliograph.embedded import PRODUCTION_JVM, Cluster, start_all, stop_all
 
 _SETTINGS = {
-    # Topics of a finished run must be off the disk before the next one starts.
+    # Topics of a finished run must be off the disk before the next run starts.
     "log.segment.delete.delay.ms": "1000",
     # Kafka's default; embedded clusters have a smaller one, for small heaps.
     "log.cleaner.dedupe.buffer.size": str(128 * 1024 * 1024),
@@ -38,7 +38,7 @@ class Side(ClusterSide):
         self.create_topics([new])
 
     def configure(self, topic: str, configs: Mapping[str, str | None]) -> None:
-        """Sets settings of a topic; None takes a setting back to the broker's default."""
+        """Sets settings of a topic; None restores the broker's default."""
         entries = [
             ConfigEntry(
                 name,
@@ -53,7 +53,7 @@ class Side(ClusterSide):
         self.admin.incremental_alter_configs([resource])[resource].result(TIMEOUT_SECONDS)
 
     def delete_groups(self) -> None:
-        """All consumer groups; brokers would keep those without topics for minutes."""
+        """Deletes all consumer groups; brokers would keep those without topics for minutes."""
         listed = self.admin.list_consumer_groups().result(TIMEOUT_SECONDS)
         groups = [group.group_id for group in listed.valid]
         if groups:
@@ -61,7 +61,7 @@ class Side(ClusterSide):
                 future.result(TIMEOUT_SECONDS)
 
     def cpu_seconds(self) -> float:
-        """What the brokers have used so far."""
+        """CPU seconds of the brokers so far."""
         times = [psutil.Process(pid).cpu_times() for pid in self.cluster.pids.values()]
         return sum(each.user + each.system for each in times)
 
@@ -86,9 +86,9 @@ class Brokers:
         return self.source.cpu_seconds() + self.target.cpu_seconds()
 
     def clean(self, keep: Iterable[str]) -> None:
-        """Leaves the source's topics in `keep`, nothing on the target, and no write-back to come.
+        """Deletes all topics but the source's `keep`, and syncs the disk.
 
-        Without the sync, the kernel would write one system's records while the next one runs.
+        Without the sync, the kernel would write one system's records back while the next one runs.
         """
         self.source.delete_all_but(keep)
         self.target.delete_all_but(())

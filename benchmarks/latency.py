@@ -1,4 +1,4 @@
-"""Latency of a running mirror: from the producer's send on the source to a consumer on the target."""
+"""Measures the latency of a mirror: from the producer's send on the source to a consumer on the target."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PERCENTILES = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "p999_ms": 0.999, 
 def measure_latency(
     assignment: Assignment, brokers: Brokers, shape: Shape, seconds: float
 ) -> Measures:
-    """Percentiles over the records sent in `seconds`, which begin 20 s after the first arrived."""
+    """Percentiles over the records sent in `seconds`, from 20 s after the first arrival."""
     brokers.source.create(assignment.topic, shape.partitions)
     assignment.folder.mkdir(parents=True, exist_ok=True)
     arrivals = assignment.folder / "arrivals"
@@ -45,7 +45,7 @@ def measure_latency(
         time.sleep(_ARRIVE_SECONDS)
         reading.terminate()
         if not reading.wait(30):
-            raise BenchmarkError("the consumer on the target does not end")
+            raise BenchmarkError("the consumer on the target did not end within 30 s")
         peak = run.tree.peak_rss_bytes
     measures: Measures = {
         "first_record_s": round(first.at - run.started, 2),
@@ -63,7 +63,7 @@ def _client(*arguments: str) -> list[str]:
 
 
 def _sleep(run: Run, seconds: float) -> None:
-    """Notices within a second when the mirror ends before its time."""
+    """Raises within a second if the mirror exits."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         run.raise_if_exited()
@@ -81,7 +81,7 @@ def _read(file: Path) -> array[int]:
 
 
 def summarise(seen: array[int], begin: int, end: int) -> Measures:
-    """`seen` holds number, send time and arrival in turn; records sent from `begin` to `end` count."""
+    """`seen` has number, send time and arrival of each record; records sent from `begin` to `end` count."""
     times = zip(seen[0::3], seen[1::3], seen[2::3], strict=True)
     first_arrival: dict[int, int] = {}
     duplicates = 0
@@ -90,7 +90,7 @@ def summarise(seen: array[int], begin: int, end: int) -> Measures:
             duplicates += number in first_arrival
             first_arrival.setdefault(number, arrived - sent)
     if not first_arrival:
-        raise BenchmarkError("no record of the measured time arrived")
+        raise BenchmarkError("no record sent in the measured time arrived")
     latencies = sorted(first_arrival.values())
     expected = max(first_arrival) - min(first_arrival) + 1
     result: Measures = {
@@ -104,6 +104,6 @@ def summarise(seen: array[int], begin: int, end: int) -> Measures:
 
 
 def _epochs(assignment: Assignment) -> set[int]:
-    """The epochs that Heliograph's log has named so far: a line says `epoch N` when one begins."""
+    """The epochs in Heliograph's log so far: it logs `epoch N` when one begins."""
     log = assignment.output.read_text(errors="replace")
     return {int(number) for number in _EPOCH.findall(log)}

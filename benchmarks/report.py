@@ -1,4 +1,4 @@
-"""The results as text: a table with ratios against MM2, and the targets."""
+"""Prints results as text: a table with ratios to MM2, and the targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RIVALS = (System.MM2, System.MM2_TUNED)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A line per row of a copy; the last columns say how many times the rival's figure it is."""
+    """A line per copy; the last columns are ratios to the rival's figures."""
     rows = [row for row in rows if row["shape"] not in OWN_FIGURES]
     if not rows:
         return ""
@@ -52,7 +52,7 @@ def own_table(rows: Sequence[Row]) -> str:
 
 
 def versions(rows: Sequence[Row]) -> str:
-    """This version by the one before, of medians over the rounds."""
+    """Ratios of this version to the one before, of medians over the rounds."""
     found = {(row["shape"], row["system"]): row for row in rows}
     lines = [["shape", "system", *(f"{figure} : before" for figure in _RATIOS)]]
     for (shape, system), row in found.items():
@@ -68,7 +68,7 @@ def targets(rows: Sequence[Row]) -> str:
         for each in verdicts(rows)
     ]
     if not lines:
-        return "no target can be judged: figures of heliograph and of a rival are needed"
+        return "no targets: figures of heliograph and of a rival are needed"
     return aligned([["shape", "target", "found", ""], *lines], left=_TEXT_COLUMNS)
 
 

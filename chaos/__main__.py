@@ -1,4 +1,4 @@
-"""python -m chaos: every fault against every system, under load; 1 when a bar is missed."""
+"""Runs every fault against every system, under load: python -m chaos. Exit code 1 if a bar is missed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from heliograph.errors import HeliographError
 _ROOT = Path(__file__).parent
 _OUT = _ROOT / "results" / "latest.json"
 _SOAK_OUT = _ROOT / "results" / "soak.json"
-# Not the results that are kept with the code.
+# Apart from the results in the repository.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
 _LONGEST_SECONDS = 60.0
 _QUICK_LONGEST_SECONDS = 6.0
@@ -71,7 +71,7 @@ class Plan:
 
 
 def run(plan: Plan) -> tuple[Results, list[str]]:
-    """Results are written after every session: what was found before an interruption stays."""
+    """Results are written after every session, so that an interruption loses one session at most."""
     results = Results(plan.out, merge=plan.merge, seed=plan.seed)
     failures: list[str] = []
     orders = plan.orders(time.strftime("%Y%m%d-%H%M%S"))
@@ -118,7 +118,7 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
     add("--systems", default="heliograph", help="heliograph, mm2; default: %(default)s")
     add("--modes", default="default,exactly-once", help="default: %(default)s")
     add("--times", type=int, help="strikes of each fault; default: 100 service kills, 20 others")
-    add("--seed", type=int, help="of all that is chosen at random; default: a new one, printed")
+    add("--seed", type=int, help="seed of all random choices; default: a new one, which is printed")
     add("--rate", type=float, default=2000.0, help="records a second; default: %(default)s")
     add("--quick", action="store_true", help="a few strikes of each, none longer than 6 s")
     add("--soak", type=float, metavar="MINUTES", help="no faults: 20 MB/s, does memory stay flat?")
@@ -152,7 +152,7 @@ def _out(quick: bool, soak_minutes: float | None) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when every session has a result and every bar is met."""
+    """0 if every session has a result and every bar is met."""
     plan = _plan(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # brokers and mounts are cleaned up
     try:

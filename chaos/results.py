@@ -1,4 +1,4 @@
-"""Rows of the results file, and whether they are good enough."""
+"""Collects the rows of the results file, and checks them against the bars."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def row(outcome: Outcome) -> Row:
 
 
 def misses(row: Row) -> list[str]:
-    """The bars that a row does not meet. MM2's rows are there to be compared with; they have none."""
+    """The bars that a row misses. MM2's rows are for comparison and have no bars."""
     if row["system"] != System.HELIOGRAPH:
         return []
     found = [
@@ -44,14 +44,14 @@ def misses(row: Row) -> list[str]:
         if row.get(name)  # rows of an older series lack some
     ]
     if row["exits"]:
-        found.append(f"the service ended by itself {row['exits']} times")
+        found.append(f"the service exited {row['exits']} times")
     if not row["caught_up"]:
         found.append("did not catch up")
     return found
 
 
 class Results:
-    """Grows session by session; `write` leaves the file whole at any time."""
+    """Grows session by session; `write` replaces the file in one step."""
 
     def __init__(self, file: Path, *, merge: bool, seed: int) -> None:
         self._file = file
@@ -61,7 +61,7 @@ class Results:
             self._rows = {_key(each): each for each in json.loads(file.read_text())["rows"]}
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """A series may take more than a day's work: each row says which commit it is of, and its seed."""
+        """Each row has its commit and seed: a series may extend over several days and commits."""
         tested = commit()
         for outcome in outcomes:
             found = row(outcome) | {"commit": tested, "seed": self._seed}

@@ -1,6 +1,6 @@
-"""The soak: a steady 20 MB/s for half an hour, and nothing in the mirror's processes may grow.
+"""Runs the soak: 20 MB/s for half an hour, during which no resource of the mirror may grow.
 
-Each cluster has one broker: what is watched is the mirror, and three would write every byte three times.
+Each cluster has one broker: the mirror is under test, and three brokers would write every byte three times.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _PARTITIONS = 4
 _RATE_BYTES = 20_000_000
 _SAMPLE_SECONDS = 5.0
 _WARM_UP_SECONDS = 60.0
-#: Of the last third's mean over the second's.
+#: Growth of a figure's mean from the second third of the time to the last.
 MOST_GROWTH = 0.05
-#: Threads, sockets and files are few: one more is no growth yet.
+#: Allowed increase of threads, sockets and files, whose numbers are small.
 _SLACK = 2
 _SETTINGS = {
     "log.segment.bytes": str(64 << 20),
@@ -51,7 +51,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One role's processes, added up."""
+    """The sum over the processes of one role."""
 
     at: float
     role: Role
@@ -81,7 +81,7 @@ class Trend:
 
 
 def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
-    """Of each role, minute by minute, for whoever wants to see the curve."""
+    """Memory of each role, minute by minute."""
     found: dict[str, dict[int, float]] = {}
     for sample in samples:
         minute = int((sample.at - samples[0].at) // 60)
@@ -90,7 +90,7 @@ def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
 
 
 def trends(samples: Sequence[Sample]) -> list[Trend]:
-    """Of every role and figure."""
+    """The trend of every figure of every role."""
     if not samples:
         return []
     start, end = samples[0].at, samples[-1].at
@@ -143,7 +143,7 @@ def _sample(at: float, role: Role, processes: Sequence[psutil.Process]) -> Sampl
 def soak(
     minutes: float, system: System, mode: Mode, folder: Path, out: Path, say: Callable[[str], None]
 ) -> bool:
-    """True when nothing grew and everything arrived. What was found goes to `out`."""
+    """Whether nothing grew and everything arrived. Writes the results to `out`."""
     folder.mkdir(parents=True, exist_ok=True)
     clusters = [Cluster(name, heap="1g", settings=_SETTINGS) for name in ("source", "target")]
     with running_clusters(*clusters):
@@ -192,7 +192,7 @@ def _soak(
         while (left := began + minutes * 60 - time.monotonic()) > 0:
             time.sleep(min(left, _SAMPLE_SECONDS))
             if not service.running or load.exit_code is not None:
-                raise ChaosError(f"soak: the mirror or the writer has ended (see {folder})")
+                raise ChaosError(f"soak: the mirror or the writer has exited (see {folder})")
             found = sample(service)
             if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
                 samples += found

@@ -1,4 +1,4 @@
-"""The soak's writer, in a process of its own, and how far both ends are.
+"""The writer of the soak, a process of its own, and the log ends of both sides.
 
 python -m chaos.soak_load BOOTSTRAP TOPIC PARTITIONS BYTES_PER_SECOND
 """

@@ -1,4 +1,4 @@
-"""The two clusters: three brokers each, and a gate of the proxy before every broker."""
+"""Runs the two clusters: three brokers each, with a gate of the proxy in front of every broker."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _SETTINGS = {
     "min.insync.replicas": "2",
     "unclean.leader.election.enable": "false",
     "log.retention.ms": "-1",
-    # A third of Kafka's own: a dead broker's partitions get a new leader, and it may come back, so soon.
+    # A third of Kafka's default: after it a dead broker's partitions get a new leader, and it may rejoin.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
-    # A transactional writer whose broker was killed should not keep its readers waiting for 10 s.
+    # Transactions of a writer whose broker was killed are aborted sooner than after 10 s.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
 }
 
 
 class Side(ClusterSide):
-    """One cluster. The mirror comes in through the gates, writers and the oracle do not."""
+    """One cluster. The mirror connects through the gates; writers and the oracle connect directly."""
 
     def __init__(self, name: str, proxy: Proxy, *, directory: Path | None = None) -> None:
         self.name = name
@@ -66,7 +66,7 @@ class Side(ClusterSide):
         return self.cluster.bootstrap(_PROXIED)
 
     def keep_logs(self, folder: Path) -> None:
-        """What its brokers have to say goes with the cluster otherwise."""
+        """Copies the brokers' logs, which are deleted with the cluster."""
         for node in range(1, NODES + 1):
             name = f"{self.name}-{node}.log"
             shutil.copyfile(self.cluster.log_file(node), folder / name)
@@ -77,8 +77,8 @@ class Side(ClusterSide):
         )
 
     def create_fragile(self, topics: Mapping[str, int], nodes: Sequence[int]) -> None:
-        """On these two nodes alone, and either may lead with what it has: acknowledged records may be lost.
-        The third node stays, for the quorum of controllers."""
+        """On these two nodes only, with unclean elections: acknowledged records may be lost. The third node
+        keeps the quorum of controllers."""
         config = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
         self.create_topics(
             [
@@ -88,14 +88,14 @@ class Side(ClusterSide):
         )
 
     def partitions(self, topic: str, timeout: float = _ANSWER_SECONDS) -> int:
-        """0 while no broker answers, too."""
+        """0 as well while no broker answers."""
         try:
             return super().partitions(topic, timeout)
         except KafkaException:
             return 0
 
     def move_leaders(self, orders: Mapping[tuple[str, int], Iterable[int]]) -> None:
-        """Gives partitions a new order of replicas, and elects the first of each."""
+        """Gives partitions a new order of replicas, and elects the first replica of each."""
         partitions = [
             {"topic": topic, "partition": partition, "replicas": list(replicas)}
             for (topic, partition), replicas in orders.items()
@@ -111,14 +111,14 @@ class Side(ClusterSide):
                 command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
             )
         if done.returncode:
-            raise ChaosError(f"{self.name}: leaders cannot be moved: {done.stdout}{done.stderr}")
+            raise ChaosError(f"{self.name}: cannot move leaders: {done.stdout}{done.stderr}")
         chosen = [TopicPartition(topic, partition) for topic, partition in orders]
         with contextlib.suppress(KafkaException):  # ELECTION_NOT_NEEDED: it leads already
             self.admin.elect_leaders(ElectionType.PREFERRED, chosen).result(TIMEOUT_SECONDS)
 
 
 class Stage:
-    """Source and target, for as long as the block lasts."""
+    """Source and target; they run until the block ends."""
 
     def __init__(self, *, small_disks: bool = False) -> None:
         self._proxy = Proxy()
@@ -157,7 +157,7 @@ class Stage:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def heal(self) -> None:
-        """All gates open, all brokers running."""
+        """Opens all gates and starts all stopped brokers."""
         for side in self.sides:
             for gate in side.gates:
                 gate.heal()

@@ -1,4 +1,4 @@
-"""The systems under test, what each is configured with, and its process. All from outside."""
+"""The systems under test: their configurations and processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One system in one mode. Aliases are new in every session, and with them all topics it makes."""
+    """One system in one mode. Every session has new aliases, and so new remote and internal topics."""
 
     system: System
     mode: Mode
@@ -73,7 +73,7 @@ class Subject:
         )
         properties[f"{source}.consumer.isolation.level"] = self.isolation.value
         properties |= self.extra
-        # Exactly once needs read_committed: under read_uncommitted it is the default mode that runs.
+        # Exactly once needs read_committed: under read_uncommitted the default mode runs.
         if self.mode is Mode.EXACTLY_ONCE and self.isolation is Isolation.READ_COMMITTED:
             properties[f"{target}.exactly.once.source.support"] = "enabled"
             if self.system is System.MM2:
@@ -82,7 +82,7 @@ class Subject:
         return properties
 
     def prepare(self) -> list[str]:
-        """Writes its configuration; the command that starts it."""
+        """Writes its configuration; returns the command that starts it."""
         file = write_mirror_file(self.folder, self.properties())
         if self.system is System.MM2:
             return mirror_maker_command(file, log=self.folder / "mm2.log")
@@ -91,11 +91,11 @@ class Subject:
 
 
 class Service:
-    """A process of a subject, started again when it ends by itself, as an operator's system would do."""
+    """A process of a subject; `look_after` starts it again if it has ended, as a process supervisor would."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.exits = 0  # that nobody asked for
+        self.exits = 0  # ended by itself
         self._command = subject.prepare()
         self._starts = 0
         self._known: set[psutil.Process] = set()
@@ -111,18 +111,18 @@ class Service:
         return self._process.exit_code is None
 
     def family(self) -> list[psutil.Process]:
-        """The driver, Spark's JVM, the daemon that forks Python workers, and those."""
+        """The driver, Spark's JVM, the daemon that forks Python workers, and the workers."""
         found = family(self._process.pid)
         self._known.update(found)
         return found
 
     def workers(self) -> list[psutil.Process]:
-        """Python workers: forked by Spark's daemon, hence with its command line."""
+        """Python workers: forked by Spark's daemon, so they have its command line."""
         daemons = [each for each in self.family() if is_daemon(each)]
         return [each for each in daemons if is_daemon(each.parent())]
 
     def kill(self, *, whole_family: bool) -> None:
-        """kill -9 of the driver alone, whose workers may live on for a moment, or of all its processes."""
+        """kill -9 of the driver alone (its workers may run for another moment) or of all its processes."""
         processes = self.family()
         self._process.kill()
         if whole_family:
@@ -131,14 +131,14 @@ class Service:
         self._process.wait(_STOP_SECONDS)
 
     def restart(self, subject: Subject | None = None) -> None:
-        """With another configuration, if one is given."""
+        """Starts it again, with another configuration if one is given."""
         if subject is not None:
             self.subject = subject
             self._command = subject.prepare()
         self._process = self._launch()
 
     def adopt(self, other: Service) -> None:
-        """What the other leaves behind ends with this one."""
+        """Ends the other service's remaining processes when this one stops."""
         self._known |= other._known
 
     def look_after(self) -> None:
@@ -147,7 +147,7 @@ class Service:
             self.restart()
 
     def stop(self) -> None:
-        """SIGTERM, and an end to all that it leaves behind."""
+        """SIGTERM, then kill -9 of its remaining processes."""
         self.family()
         stop(self._process, _STOP_SECONDS)
         for process in self._known:

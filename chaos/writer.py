@@ -1,4 +1,4 @@
-"""Writers with known sequences, in a process of their own: `python -m chaos.writer spec.json`.
+"""Writes records with known sequence numbers, in its own process: `python -m chaos.writer spec.json`.
 
 Each topic has one writer. A plain one is idempotent (acks=all), unless its topic is not durable: then the
 leader alone acknowledges, and nothing is sent twice. A transactional one commits or aborts every
@@ -32,7 +32,7 @@ _ABORT_SHARE = 0.3
 _COMPRESSIONS = ("none", "lz4", "zstd", "gzip", "snappy")
 _PATIENCE_SECONDS = 30.0
 _DURABLE = {"enable.idempotence": True, "acks": "all"}
-#: A record that is sent again could be in the log twice.
+#: Without idempotence, a record that is sent again could be in the log twice.
 _NOT_DURABLE = {"acks": 1, "retries": 0}
 
 
@@ -54,7 +54,7 @@ class Ledger:
 
 
 class Writer:
-    """One topic's writer; `write` sends what is due."""
+    """The writer of one topic."""
 
     def __init__(self, spec: Mapping[str, Any], topic: Mapping[str, Any], number: int) -> None:
         self._topic: str = topic["name"]
@@ -105,7 +105,7 @@ class Writer:
                     on_delivery=lambda error, _: self._delivered(error, partition, sequence),
                 )
                 return
-            except BufferError:  # brokers are away; the load waits for them
+            except BufferError:  # brokers do not answer; the load waits for them
                 self._producer.poll(0.1)
 
     def _delivered(self, error: KafkaError | None, partition: int, sequence: int) -> None:
@@ -116,7 +116,7 @@ class Writer:
 
 
 class TransactionalWriter(Writer):
-    """Every transaction ends with a commit or an abort; one whose end is not known is not in the ledger."""
+    """Every transaction ends with a commit or an abort; one with an unknown end is not in the ledger."""
 
     def _open(self) -> Producer:
         self._pending: list[tuple[int, int]] = []
@@ -157,7 +157,8 @@ class TransactionalWriter(Writer):
                 self._producer = self._open()
 
     def _end(self, *, abort: bool) -> None:
-        """Retriable errors are retried; one that asks for an abort gets it; others need a new producer."""
+        """Retries retriable errors, aborts if the error requires it, raises others: they need a new
+        producer."""
         if not abort:
             self._producer.flush(_PATIENCE_SECONDS)
         while True:
@@ -185,7 +186,7 @@ class TransactionalWriter(Writer):
 
 
 def _die(why: str) -> NoReturn:
-    """At once, from whatever thread: a ledger that is not complete must not be written."""
+    """Exits at once, from any thread: an incomplete ledger must not be written."""
     print(why, flush=True)
     os._exit(1)
 

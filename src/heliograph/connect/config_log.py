@@ -1,6 +1,6 @@
-"""A Connect cluster's config topic: read to its end, written by whoever leads.
+"""Reads a Connect cluster's config topic to its end, and writes to it if this worker leads.
 
-Upstream: KafkaConfigBackingStore. What is written counts once it is read back.
+A record counts once it is read back. Upstream: KafkaConfigBackingStore.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Request = RestartRecord | LoggerLevelRecord
 
 
 class ConfigLog:
-    """For any thread. `cluster` is a client that nobody else uses. Everything raises ClientError."""
+    """Thread-safe. `cluster` is a client of its own. All methods raise ClientError."""
 
     def __init__(self, cluster: ClusterClient, topic: InternalTopic) -> None:
         self.state = ConfigState()
@@ -50,7 +50,7 @@ class ConfigLog:
         self._read_at = float("-inf")
 
     def open(self) -> None:
-        """Make sure of the topic, and read it. Raises ConfigError if it is of no use."""
+        """Creates the topic if it is missing, and reads it. Raises ConfigError if it cannot be used."""
         with self._lock:
             placed = PlacedTopic(
                 topic=self._topic,
@@ -68,16 +68,16 @@ class ConfigLog:
                     f"configurations, but found {count} partitions."
                 )
             self._read()
-            self._requests = []  # of another time
+            self._requests = []  # from before this worker started
 
     def refresh(self, max_age: float = 0.0) -> None:
-        """Read what came since, unless that was done a moment ago."""
+        """Reads new records, unless the last read is younger than `max_age` seconds."""
         with self._lock:
             if time.monotonic() - self._read_at >= max_age:
                 self._read()
 
     def write(self, records: Sequence[ConfigRecord]) -> None:
-        """Returns once they are read back."""
+        """Returns when the records are read back."""
         with self._lock:
             now_ms = int(time.time() * 1000)
             written = [
@@ -89,7 +89,7 @@ class ConfigLog:
             self._read()
 
     def take_requests(self) -> list[Request]:
-        """Those that were read since this was last asked."""
+        """Requests read since the last call."""
         with self._lock:
             requests, self._requests = self._requests, []
         return requests
@@ -104,7 +104,7 @@ class ConfigLog:
         for record in records:
             found = read_config_record(record.key, record.value)
             if isinstance(found, Malformed):
-                log.warning("%s: a record is passed over: %s", self._topic.name, found.reason)
+                log.warning("%s: skipping a record: %s", self._topic.name, found.reason)
                 continue
             if isinstance(found, Request):
                 self._requests.append(found)

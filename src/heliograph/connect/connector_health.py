@@ -1,4 +1,4 @@
-"""What the engine does for a connector, as its status is made from."""
+"""The state of a connector in the engine, from which its status is derived."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heliograph.runtime.worker import Worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorHealth:
-    """What the engine does for a connector. `runs`: what it was last told to; `busy`: anything at all.
-    `failed` are sentences by source partition (`topic-0`)."""
+    """`runs`: its current configuration runs; `busy`: it still has work, perhaps of an earlier configuration.
+    `failed`: an error message for each FAILED source partition (`topic-0`)."""
 
     runs: bool
     busy: bool

@@ -1,4 +1,4 @@
-"""A Connect cluster's status topic. Upstream: KafkaStatusBackingStore."""
+"""Reads and writes a Connect cluster's status topic. Upstream: KafkaStatusBackingStore."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 class StatusLog:
-    """For any thread. `cluster` is a client that nobody else uses. Everything raises ClientError."""
+    """Thread-safe. `cluster` is a client of its own. All methods raise ClientError."""
 
     def __init__(self, cluster: ClusterClient, topic: InternalTopic) -> None:
         self._cluster = cluster
@@ -47,7 +47,7 @@ class StatusLog:
         self._topics: dict[str, dict[str, TopicStatusRecord]] = {}
 
     def open(self) -> None:
-        """Make sure of the topic, and read it."""
+        """Creates the topic if it is missing, and reads it."""
         with self._lock:
             placed = PlacedTopic(
                 topic=self._topic,
@@ -63,7 +63,7 @@ class StatusLog:
             self._read()
 
     def refresh(self, max_age: float = 0.0) -> None:
-        """Read what came since, unless that was done a moment ago."""
+        """Reads new records, unless the last read is younger than `max_age` seconds."""
         with self._lock:
             if time.monotonic() - self._read_at >= max_age:
                 self._read()
@@ -96,7 +96,7 @@ class StatusLog:
             return dict(sorted(self._tasks.get(name, {}).items()))
 
     def topics(self, name: str) -> dict[str, TopicStatusRecord]:
-        """To which the connector has written since its tasks began, or they were reset."""
+        """Topics the connector has written to since its tasks started or the topics were reset."""
         with self._lock:
             return dict(self._topics.get(name, {}))
 
@@ -112,7 +112,7 @@ class StatusLog:
             for record in tail.read_new(patience=_PATIENCE_SECONDS):
                 found = read_status_record(record.key, record.value)
                 if isinstance(found, Malformed):
-                    log.warning("%s: a record is passed over: %s", self._topic.name, found.reason)
+                    log.warning("%s: skipping a record: %s", self._topic.name, found.reason)
                 else:
                     self._apply(found)
         self._read_at = time.monotonic()
@@ -139,7 +139,7 @@ class StatusLog:
 
 
 def _is_stale(status: Status, known: Status | None) -> bool:
-    """A worker that lets go of a task may say so after the next one runs it."""
+    """The previous worker of a task may write UNASSIGNED after its successor wrote RUNNING."""
     return (
         status.state is StatusState.UNASSIGNED
         and known is not None

@@ -44,7 +44,7 @@ def test_a_task_with_a_failed_partition_has_failed_and_names_it() -> None:
     _, task, _ = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, health)
     assert task.status is not None
     assert task.status.trace == (
-        "1 of the 2 partitions of this task are not mirrored; the others go on\nt-2: too large"
+        "1 of the 2 partitions of this task are not mirrored; the others are\nt-2: too large"
     )
 
 

@@ -1,4 +1,4 @@
-"""The API's own description (OpenAPI 3.1), at /openapi.json and in docs/openapi.yaml:
+"""Renders the endpoint table as the OpenAPI 3.1 document of /openapi.json and docs/openapi.yaml.
 
 python -m heliograph.web.endpoints.openapi > docs/openapi.yaml
 """
@@ -17,23 +17,23 @@ from heliograph.web.endpoints.openapi_schemas import SCHEMAS, Schema, ref
 from heliograph.web.endpoints.table import ENDPOINTS, Endpoint
 
 _DOCUMENTED = {
-    200: "As it is now",
-    201: "Made",
-    202: "It will be done",
+    200: "Current state",
+    201: "Created",
+    202: "Accepted; carried out asynchronously",
     204: "Done",
-    400: "What was sent makes no sense, and why",
-    401: "Who asks is not known (only with a users file)",
-    403: "Switched off in the worker's configuration, not within the user's role, asked by a page of another "
-    "origin, or not signed as workers sign",
-    404: "No such thing",
-    405: "Not this method",
-    406: "Only JSON is spoken",
-    409: "It is there already, or the workers are just agreeing on who leads",
+    400: "Invalid request; the message says what was expected",
+    401: "Unknown user or wrong password (only with a users file)",
+    403: "Disabled in the worker's configuration, not allowed for the user's role, requested by a page of "
+    "another origin, or an internal request without a valid signature",
+    404: "Not found",
+    405: "Method not allowed",
+    406: "The client does not accept JSON",
+    409: "The connector exists already, or the workers are electing a leader",
     413: "Larger than rest.request.max.bytes",
-    415: "Only JSON is understood",
-    421: "Addressed to a name that this listener does not answer to (rest.allowed.hosts)",
+    415: "The body is not JSON",
+    421: "The Host header is not a name of this listener (rest.allowed.hosts)",
     429: "Too many wrong passwords from this address",
-    500: "Not within the worker's time, or its clusters did not do their part",
+    500: "Timed out, or a Kafka cluster failed",
     503: "Still starting",
 }
 _ALWAYS = (400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500)

@@ -1,4 +1,4 @@
-"""/connector-plugins (`ConnectorPluginsResource`): what can be made, and of which configurations."""
+"""Handlers of /connector-plugins: plugins, their settings, validation. Upstream: ConnectorPluginsResource."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ class Plugins:
 
 
 def _alias(name: str) -> str:
-    """Full and simple class names come to the same."""
+    """Class names with and without the suffix Connector are the same."""
     short = name.removesuffix("Connector")
     return short or name

@@ -1,4 +1,5 @@
-"""/ and /health (`RootResource`), the API's own description, and what only workers say to each other."""
+"""Handlers of /, /health and /openapi.json, and of requests between Java's workers. Upstream:
+RootResource."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ class Root:
         self._document = document
 
     def server(self, call: RestRequest) -> RestResponse:
-        """`version` is that of the Kafka whose API this is; ours stands in place of its commit."""
+        """`version` is the version of Kafka whose API this is; `commit` has Heliograph's version."""
         return ok(
             {
                 "version": KAFKA_VERSION,
@@ -51,8 +52,8 @@ class Root:
         return self.internal_fence(call)
 
     def internal_fence(self, call: RestRequest) -> RestResponse:
-        """Java's workers sign what they tell each other. Ours have nothing to tell this way, so that no
-        signature can be right."""
+        """Java's workers sign requests to each other. Heliograph's workers send none, so that every signature
+        is invalid."""
         signature = call.headers.get("x-connect-authorization")
         algorithm = call.headers.get("x-connect-request-signature-algorithm")
         if signature is None or algorithm is None:

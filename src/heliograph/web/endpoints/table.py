@@ -101,7 +101,7 @@ ROOT = (
     Endpoint(
         method="GET", path="/openapi.json", handler=Root.openapi, summary=None, consumes=False
     ),
-    # Between Java's workers.
+    # Requests between Java's workers.
     Endpoint(method="POST", path=f"{_CONNECTOR}/tasks", handler=Root.internal_tasks, summary=None),
     Endpoint(method="PUT", path=f"{_CONNECTOR}/fence", handler=Root.internal_fence, summary=None),
 )
@@ -110,7 +110,7 @@ CONNECTORS = (
     _read(
         "/connectors",
         Connectors.list,
-        "Names of connectors, or what there is to know of them",
+        "Names of connectors, or their information and status (expand)",
         {"oneOf": [items(TEXT), ref("Expanded")]},
         query={"expand": items({"type": "string", "enum": ["info", "status"]})},
     ),
@@ -118,20 +118,24 @@ CONNECTORS = (
         "POST",
         "/connectors",
         Connectors.create,
-        "Make a connector",
+        "Create a connector",
         {201: ref("Connector")},
         body=ref("Creation"),
     ),
     _read(_CONNECTOR, Connectors.info, "A connector", ref("Connector")),
     _change(
-        "DELETE", _CONNECTOR, Connectors.delete, "Delete a connector; its offsets stay", {204: None}
+        "DELETE",
+        _CONNECTOR,
+        Connectors.delete,
+        "Delete a connector; its offsets are kept",
+        {204: None},
     ),
-    _read(f"{_CONNECTOR}/config", Connectors.config, "Its configuration", values(TEXT)),
+    _read(f"{_CONNECTOR}/config", Connectors.config, "Configuration of a connector", values(TEXT)),
     _change(
         "PUT",
         f"{_CONNECTOR}/config",
         Connectors.put,
-        "Make a connector, or change its whole configuration",
+        "Create a connector, or replace its configuration",
         {200: ref("Connector"), 201: ref("Connector")},
         body=_CONFIG,
     ),
@@ -139,29 +143,29 @@ CONNECTORS = (
         "PATCH",
         f"{_CONNECTOR}/config",
         Connectors.patch,
-        "Change some settings; null takes one away",
+        "Change some settings; null removes one",
         {200: ref("Connector")},
         body=_CONFIG,
     ),
-    _read(f"{_CONNECTOR}/status", Connectors.status, "Its state", ref("Status")),
-    _read(f"{_CONNECTOR}/tasks", Connectors.tasks, "Its tasks", items(ref("Task"))),
-    _read(f"{_TASK}/status", Connectors.task_status, "State of a task", ref("TaskState")),
+    _read(f"{_CONNECTOR}/status", Connectors.status, "Status of a connector", ref("Status")),
+    _read(f"{_CONNECTOR}/tasks", Connectors.tasks, "Tasks of a connector", items(ref("Task"))),
+    _read(f"{_TASK}/status", Connectors.task_status, "Status of a task", ref("TaskState")),
     _change("POST", f"{_TASK}/restart", Connectors.restart_task, "Restart a task", {204: None}),
     _change(
         "POST",
         f"{_CONNECTOR}/restart",
         Connectors.restart,
-        "Restart a connector, its tasks, or what of both has failed",
+        "Restart a connector, its tasks (includeTasks), or only those that failed (onlyFailed)",
         {202: ref("Status"), 204: None},
         query={"includeTasks": FLAG, "onlyFailed": FLAG},
     ),
     _put(f"{_CONNECTOR}/pause", Connectors.pause, "Pause a connector", {202: None}),
-    _put(f"{_CONNECTOR}/resume", Connectors.resume, "Go on", {202: None}),
+    _put(f"{_CONNECTOR}/resume", Connectors.resume, "Resume a connector", {202: None}),
     _change(
         "PUT",
         f"{_CONNECTOR}/stop",
         Connectors.stop,
-        "Stop a connector; it has no tasks then",
+        "Stop a connector and remove its tasks",
         {204: None},
     ),
     _read(f"{_CONNECTOR}/offsets", Connectors.offsets, "Stored offsets", ref("Offsets")),
@@ -169,7 +173,7 @@ CONNECTORS = (
         "PATCH",
         f"{_CONNECTOR}/offsets",
         Connectors.alter_offsets,
-        "Alter offsets of a stopped connector; null takes one away",
+        "Alter offsets of a stopped connector; null removes one",
         {200: ref("Message")},
         body=ref("Offsets"),
     ),
@@ -177,20 +181,28 @@ CONNECTORS = (
         "DELETE",
         f"{_CONNECTOR}/offsets",
         Connectors.reset_offsets,
-        "Take all offsets of a stopped connector away",
+        "Reset all offsets of a stopped connector",
         {200: ref("Message")},
     ),
     _read(
-        f"{_CONNECTOR}/topics", Connectors.topics, "Topics that it has written to", ref("Topics")
+        f"{_CONNECTOR}/topics",
+        Connectors.topics,
+        "Topics that a connector has written to",
+        ref("Topics"),
     ),
-    _put(f"{_CONNECTOR}/topics/reset", Connectors.reset_topics, "Forget those topics", {202: None}),
+    _put(
+        f"{_CONNECTOR}/topics/reset",
+        Connectors.reset_topics,
+        "Reset the list of topics that a connector has written to",
+        {202: None},
+    ),
 )
 
 PLUGINS = (
     _read(
         "/connector-plugins",
         Plugins.list,
-        "What connectors can be made of",
+        "Plugins that are installed",
         items(ref("Plugin")),
         query={"connectorsOnly": FLAG},
     ),
@@ -204,19 +216,19 @@ PLUGINS = (
     _put(
         f"{_PLUGIN}/validate",
         Plugins.validate,
-        "What is wrong with a configuration",
+        "Validate a configuration",
         {200: ref("Validation")},
         body=_CONFIG,
     ),
 )
 
 LOGGERS = (
-    _read("/admin/loggers", Loggers.list, "Loggers whose level was set", values(ref("Level"))),
+    _read("/admin/loggers", Loggers.list, "Levels of loggers", values(ref("Level"))),
     _read(_LOGGER, Loggers.get, "Level of a logger", ref("Level")),
     _put(
         _LOGGER,
         Loggers.put,
-        "Set the level of a logger and of those below it, here or in the whole cluster",
+        "Set the level of a logger and of those below it, on this worker or on the whole cluster (scope)",
         {200: items(TEXT), 204: None},
         body=ref("NewLevel"),
         query={"scope": {"type": "string", "enum": ["worker", "cluster"]}},
