@@ -1,4 +1,4 @@
-"""Two fresh clusters, and a worker on one of them: Java's or ours."""
+"""Starts two new clusters and a worker, Java's or ours, on one of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Stage:
 
 @contextmanager
 def stage(system: System, folder: Path) -> Iterator[Stage]:
-    """Its worker answers; everything it needs is there, and ends with the block."""
+    """Yields when the worker answers; everything stops when the block ends."""
     folder.mkdir(parents=True, exist_ok=True)
     source, target = Cluster("source"), Cluster("target")
     with running_clusters(source, target):
@@ -67,7 +67,7 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
 
 
 def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
-    """One file for both workers."""
+    """The same configuration for both workers."""
     converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
     return {
         "bootstrap.servers": bootstrap,
@@ -98,7 +98,7 @@ def _fill(source: Cluster) -> None:
         for number in range(_RECORDS):
             producer.produce(TOPIC, f"{partition}-{number}".encode(), partition=partition)
     if producer.flush(30):
-        raise ConformanceError(f"topic {TOPIC}: its records could not be written")
+        raise ConformanceError(f"topic {TOPIC}: records were not acknowledged within 30 s")
 
 
 def _command(system: System, file: Path, folder: Path) -> Sequence[str]:

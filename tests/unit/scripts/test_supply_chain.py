@@ -101,7 +101,7 @@ def test_an_advisory_service_that_is_out_of_reach_is_said_and_fails_no_build() -
         (
             [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "…"}],
             0,
-            "not audited, as the advisory service does not know them: b",
+            "not audited, unknown to the advisory service: b",
         ),
         (
             [
