@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos conformance fuzz fuzz-allowlist simulate kerberos lint lock audit sbom clean
+.PHONY: help demo test bench chaos conformance picture fuzz fuzz-allowlist simulate kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -33,6 +33,9 @@ chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (
 
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
+
+picture: $(READY) ## docs/images/run.svg from a real run on a terminal
+	$(BIN)/python -m scripts.run_picture
 
 conformance: $(READY) ## A real Connect worker and ours, the same requests, what differs (ARGS=--golden: ours alone)
 	$(BIN)/python -m conformance $(ARGS)
