@@ -154,7 +154,7 @@ def _brief(measures: Measures | None) -> str:
     return ", ".join(f"{name} {value:,}" for name, value in measures.items() if value is not None)
 
 
-def _plan(arguments: Sequence[str] | None) -> Plan:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
     names = ",".join(shape.name for shape in SHAPES)
@@ -178,6 +178,11 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
     add("--out", type=Path, help=f"default: {_OUT}; with --quick {_QUICK_OUT}")
     add("--merge", action="store_true", help="keep rows of --out that are not measured again")
     add("--picture", type=Path, help=f"default: {_PICTURE}; with --quick beside --out")
+    return parser
+
+
+def _plan(arguments: Sequence[str] | None) -> Plan:
+    parser = _parser()
     options = parser.parse_args(arguments)
     try:
         shapes = named(options.shapes.split(","))

@@ -79,6 +79,10 @@ class Trend:
         slack = 0.0 if self.figure == "rss_mb" else _SLACK
         return self.last <= self.second * (1 + MOST_GROWTH) or self.last <= self.second + slack
 
+    def __str__(self) -> str:
+        means = f"{self.second:.1f}, then {self.last:.1f} ({self.growth:+.1%})"
+        return f"{self.role} {self.figure}: {means}{'' if self.flat else ' GREW'}"
+
 
 def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
     """Memory of each role, minute by minute."""
@@ -171,51 +175,51 @@ def _soak(
         folder=folder,
         replicas=1,
     )
-    load = ChildProcess(
-        [
-            sys.executable,
-            "-m",
-            "chaos.soak_load",
-            source,
-            _TOPIC,
-            str(_PARTITIONS),
-            str(_RATE_BYTES),
-        ],
-        output=folder / "writer.log",
-        scratch=None,
-    )
+    load = _start_writer(source, folder)
     service = Service(subject)
     ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC))
-    samples: list[Sample] = []
     try:
-        began = time.monotonic()
-        while (left := began + minutes * 60 - time.monotonic()) > 0:
-            time.sleep(min(left, _SAMPLE_SECONDS))
-            if not service.running or load.exit_code is not None:
-                raise ChaosError(f"soak: the mirror or the writer has exited (see {folder})")
-            found = sample(service)
-            if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
-                samples += found
-            say(f"{ends.line()}; " + ", ".join(f"{s.role} {s.rss_mb:.0f} MB" for s in found))
+        samples = _sample_for(minutes, service, load, ends, say)
         load.terminate()
         load.wait(_LAST_SECONDS)
         lag = ends.await_equal(_LAST_SECONDS)
     finally:
         load.kill()
         service.stop()
-    found_trends = trends(samples)
-    for trend in found_trends:
-        say(
-            f"{trend.role} {trend.figure}: {trend.second:.1f}, then {trend.last:.1f} "
-            f"({trend.growth:+.1%}){'' if trend.flat else ' GREW'}"
-        )
+    found = trends(samples)
+    for trend in found:
+        say(str(trend))
     return {
         "minutes": minutes,
         "system": system.value,
         "mode": mode.value,
         "records": ends.written,
         "lag": lag,
-        "flat": all(trend.flat for trend in found_trends),
-        "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found_trends],
+        "flat": all(trend.flat for trend in found),
+        "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found],
         "memory_mb": memory(samples),
     }
+
+
+def _start_writer(bootstrap: str, folder: Path) -> ChildProcess:
+    arguments = (bootstrap, _TOPIC, str(_PARTITIONS), str(_RATE_BYTES))
+    command = [sys.executable, "-m", "chaos.soak_load", *arguments]
+    return ChildProcess(command, output=folder / "writer.log", scratch=None)
+
+
+def _sample_for(
+    minutes: float, service: Service, load: ChildProcess, ends: Ends, say: Callable[[str], None]
+) -> list[Sample]:
+    """Samples every 5 s; those of the first minute do not count."""
+    samples: list[Sample] = []
+    began = time.monotonic()
+    while (left := began + minutes * 60 - time.monotonic()) > 0:
+        time.sleep(min(left, _SAMPLE_SECONDS))
+        if not service.running or load.exit_code is not None:
+            folder = service.subject.folder
+            raise ChaosError(f"soak: the mirror or the writer has exited (see {folder})")
+        found = sample(service)
+        if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
+            samples += found
+        say(f"{ends.line()}; " + ", ".join(f"{s.role} {s.rss_mb:.0f} MB" for s in found))
+    return samples

@@ -30,6 +30,7 @@ from heliograph.errors import HeliographError
 
 _WORK = Path(__file__).parent / "work"
 _SECONDS = 60.0
+_MIRROR = "org.apache.kafka.connect.mirror."
 _LOGIN = {"alice": "alice-secret"}
 _PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required "
@@ -72,69 +73,87 @@ def compose(folder: Path) -> None:
     with HeldPorts() as held:
         port = held.take()
     with _clusters(Listener(), settings) as (source, target):
-        environment = {
-            "CONNECT_BOOTSTRAP_SERVERS": source.bootstrap_servers,
-            "CONNECT_REST_PORT": str(port),
-            "CONNECT_GROUP_ID": '"quickstart"',
-            "CONNECT_CONFIG_STORAGE_TOPIC": "quickstart_config",
-            "CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_OFFSET_STORAGE_TOPIC": "quickstart_offsets",
-            "CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_STATUS_STORAGE_TOPIC": "quickstart_status",
-            "CONNECT_STATUS_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_KEY_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
-            "CONNECT_VALUE_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
-            "CONNECT_REST_ADVERTISED_HOST_NAME": '"localhost"',
-            "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
-        }
+        environment = _compose_environment(source, port)
         _create(source, "to_replicate", 1, {})
-        connector = {
-            "name": "test_mirror",
-            "config": {
-                "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-                "name": "test_mirror",
-                "source.cluster.alias": "source",
-                "topics": "to_replicate",
-                "source.cluster.bootstrap.servers": source.bootstrap_servers,
-                "target.cluster.bootstrap.servers": target.bootstrap_servers,
-                "producer.override.bootstrap.servers": target.bootstrap_servers,
-                "offset-syncs.topic.replication.factor": "1",
-            },
-        }
-        (folder / "connectors.json").write_text(json.dumps(connector))
+        (folder / "connectors.json").write_text(json.dumps(_compose_connector(source, target)))
         post = (
             "cat connectors.json | curl -s -w '%{http_code}' -X POST "
             f"-H 'Content-Type: application/json' localhost:{port}/connectors --data-binary @-"
         )
         with _serving(folder, port, environment):
-            _write(source, "to_replicate", 10, {})
-            made = _shell(folder, post)
-            _must(made.endswith("201"), "POST answers 201", made)
-            info = json.loads(made[:-3])
-            _must(list(info) == ["name", "config", "tasks", "type"], "the connector", info)
-            names = _shell(folder, f"curl -s localhost:{port}/connectors")
-            _must(names == '["test_mirror"]', "its name is listed", names)
-            _status(folder, port, "test_mirror", 1)
-            _eventually("numbers arrive", lambda: _count(target, "source.to_replicate", {}), 10)
-            topics = _topics(source, {})
-            _must(not any(t.startswith("source.") for t in topics), "no copy at the source", topics)
-            _must("mm2-offset-syncs.target.internal" in topics, "offset syncs", topics)
-            again = _shell(folder, post)
-            _must(again.endswith("409"), "the same again is 409", again)
+            _created_by_post(folder, port, post, source, target)
         with _serving(folder, port, environment):
-            _status(folder, port, "test_mirror", 1)
-            _write(source, "to_replicate", 5, {})
-            _eventually("after a restart", lambda: _count(target, "source.to_replicate", {}), 15)
-            gone = _shell(
-                folder,
-                f"curl -s -o /dev/null -w '%{{http_code}}' -X DELETE localhost:{port}/connectors/test_mirror",
-            )
-            _must(gone == "204", "DELETE answers 204", gone)
-            back = _shell(folder, post)
-            _must(back.endswith("201"), "POST answers 201 again", back)
-            _status(folder, port, "test_mirror", 1)
-            _write(source, "to_replicate", 5, {})
-            _eventually("nothing twice", lambda: _count(target, "source.to_replicate", {}), 20)
+            _deleted_and_created_again(folder, port, post, source, target)
+
+
+def _created_by_post(folder: Path, port: int, post: str, source: Cluster, target: Cluster) -> None:
+    _write(source, "to_replicate", 10, {})
+    made = _shell(folder, post)
+    _must(made.endswith("201"), "POST answers 201", made)
+    info = json.loads(made[:-3])
+    _must(list(info) == ["name", "config", "tasks", "type"], "the connector", info)
+    names = _shell(folder, f"curl -s localhost:{port}/connectors")
+    _must(names == '["test_mirror"]', "its name is listed", names)
+    _status(folder, port, "test_mirror", 1)
+    _eventually("numbers arrive", lambda: _count(target, "source.to_replicate", {}), 10)
+    topics = _topics(source, {})
+    _must(not any(t.startswith("source.") for t in topics), "no copy at the source", topics)
+    _must("mm2-offset-syncs.target.internal" in topics, "offset syncs", topics)
+    again = _shell(folder, post)
+    _must(again.endswith("409"), "the same again is 409", again)
+
+
+def _deleted_and_created_again(
+    folder: Path, port: int, post: str, source: Cluster, target: Cluster
+) -> None:
+    _status(folder, port, "test_mirror", 1)
+    _write(source, "to_replicate", 5, {})
+    _eventually("after a restart", lambda: _count(target, "source.to_replicate", {}), 15)
+    gone = _shell(
+        folder,
+        f"curl -s -o /dev/null -w '%{{http_code}}' -X DELETE localhost:{port}/connectors/test_mirror",
+    )
+    _must(gone == "204", "DELETE answers 204", gone)
+    back = _shell(folder, post)
+    _must(back.endswith("201"), "POST answers 201 again", back)
+    _status(folder, port, "test_mirror", 1)
+    _write(source, "to_replicate", 5, {})
+    _eventually("nothing twice", lambda: _count(target, "source.to_replicate", {}), 20)
+
+
+def _compose_environment(source: Cluster, port: int) -> dict[str, str]:
+    converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    return {
+        "CONNECT_BOOTSTRAP_SERVERS": source.bootstrap_servers,
+        "CONNECT_REST_PORT": str(port),
+        "CONNECT_GROUP_ID": '"quickstart"',
+        "CONNECT_CONFIG_STORAGE_TOPIC": "quickstart_config",
+        "CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_OFFSET_STORAGE_TOPIC": "quickstart_offsets",
+        "CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_STATUS_STORAGE_TOPIC": "quickstart_status",
+        "CONNECT_STATUS_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_KEY_CONVERTER": converter,
+        "CONNECT_VALUE_CONVERTER": converter,
+        "CONNECT_REST_ADVERTISED_HOST_NAME": '"localhost"',
+        "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
+    }
+
+
+def _compose_connector(source: Cluster, target: Cluster) -> dict[str, Any]:
+    return {
+        "name": "test_mirror",
+        "config": {
+            "connector.class": f"{_MIRROR}MirrorSourceConnector",
+            "name": "test_mirror",
+            "source.cluster.alias": "source",
+            "topics": "to_replicate",
+            "source.cluster.bootstrap.servers": source.bootstrap_servers,
+            "target.cluster.bootstrap.servers": target.bootstrap_servers,
+            "producer.override.bootstrap.servers": target.bootstrap_servers,
+            "offset-syncs.topic.replication.factor": "1",
+        },
+    }
 
 
 # ── three connectors by PUT ─────────────────────────────────────────────────────────────────────
@@ -202,8 +221,14 @@ connector.client.config.override.policy=All
 
 
 def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
-    mirror = "org.apache.kafka.connect.mirror."
-    common = {
+    common = _lab_common(source, target)
+    for name, settings in _LAB_CONNECTORS.items():
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps({"name": name, **common, **settings}, indent=1))
+
+
+def _lab_common(source: Cluster, target: Cluster) -> dict[str, str]:
+    return {
         "clusters": "msksource,mskdest",
         "source.cluster.alias": "msksource",
         "target.cluster.alias": "mskdest",
@@ -222,42 +247,41 @@ def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
             )
         },
     }
-    policy = {"replication.policy.class": "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy"}
-    own = {
-        "mm2-msc": {
-            "connector.class": f"{mirror}MirrorSourceConnector",
-            "tasks.max": "4",
-            "topics": r"^ExampleTopic[\w]*",
-            **policy,
-            "offset-syncs.topic.replication.factor": "1",
-            **{
-                f"{what}.interval.seconds": "20"
-                for what in (
-                    *("sync.topic.acls", "sync.topic.configs", "refresh.topics"),
-                    "refresh.groups",
-                )
-            },
-            "consumer.group.id": "mm2-msc-cons",
-            "producer.enable.idempotence": "true",
+
+
+_POLICY = {"replication.policy.class": "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy"}
+_LAB_CONNECTORS = {
+    "mm2-msc": {
+        "connector.class": f"{_MIRROR}MirrorSourceConnector",
+        "tasks.max": "4",
+        "topics": r"^ExampleTopic[\w]*",
+        **_POLICY,
+        "offset-syncs.topic.replication.factor": "1",
+        **{
+            f"{what}.interval.seconds": "20"
+            for what in (
+                *("sync.topic.acls", "sync.topic.configs", "refresh.topics"),
+                "refresh.groups",
+            )
         },
-        "mm2-cpc": {
-            "connector.class": f"{mirror}MirrorCheckpointConnector",
-            "tasks.max": "1",
-            **policy,
-            "checkpoints.topic.replication.factor": "1",
-            "emit.checkpoints.interval.seconds": "20",
-            "sync.group.offsets.enabled": "true",
-        },
-        "mm2-hbc": {
-            "connector.class": f"{mirror}MirrorHeartbeatConnector",
-            "tasks.max": "1",
-            "heartbeats.topic.replication.factor": "1",
-            "emit.heartbeats.interval.seconds": "20",
-        },
-    }
-    for name, settings in own.items():
-        file = folder / f"{name}.json"
-        file.write_text(json.dumps({"name": name, **common, **settings}, indent=1))
+        "consumer.group.id": "mm2-msc-cons",
+        "producer.enable.idempotence": "true",
+    },
+    "mm2-cpc": {
+        "connector.class": f"{_MIRROR}MirrorCheckpointConnector",
+        "tasks.max": "1",
+        **_POLICY,
+        "checkpoints.topic.replication.factor": "1",
+        "emit.checkpoints.interval.seconds": "20",
+        "sync.group.offsets.enabled": "true",
+    },
+    "mm2-hbc": {
+        "connector.class": f"{_MIRROR}MirrorHeartbeatConnector",
+        "tasks.max": "1",
+        "heartbeats.topic.replication.factor": "1",
+        "emit.heartbeats.interval.seconds": "20",
+    },
+}
 
 
 # ── in common ───────────────────────────────────────────────────────────────────────────────────

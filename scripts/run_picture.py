@@ -38,7 +38,6 @@ COLUMNS, ROWS = 110, 14
 _START_SECONDS = 240.0
 #: After all topics are in the table: the rates are those of the last 4 s.
 _SETTLE_SECONDS = 10.0
-#: A row of the table without trouble.
 _ROW_OK = re.compile(r"│ *ok *│")
 #: A mode (skipped); cursor up (A) and erase line (K); line feed; text with its colours.
 _TOKEN = re.compile(r"\x1b\[\?\d+[hl]|\x1b\[(\d*)([AK])|(\n)|((?:\x1b\[[\d;]*m|[^\x1b\r\n])+)")
@@ -164,16 +163,21 @@ def capture(source: Cluster, target: Cluster, folder: Path) -> list[str]:
     terminal = Terminal(heliograph_command("run", str(file)))
     try:
         deadline = time.monotonic() + _START_SECONDS
-        while sum(map(bool, map(_ROW_OK.search, terminal.screen.lines[-ROWS:]))) <= len(TOPICS):
+        while sum(map(is_ok, terminal.screen.lines[-ROWS:])) <= len(TOPICS):
             if time.monotonic() > deadline:
                 raise HarnessError(f"no table of all topics within {_START_SECONDS:.0f} s")
             terminal.read(0.5)
         terminal.read(_SETTLE_SECONDS)
-        while not _ROW_OK.search(terminal.screen.lines[-2]):  # between two updates of the table
+        while not is_ok(terminal.screen.lines[-2]):  # between two updates of the table
             terminal.read(0.1)
         return terminal.screen.lines[-ROWS:]
     finally:
         terminal.stop()
+
+
+def is_ok(line: str) -> bool:
+    """Whether it is a row of the table without trouble."""
+    return _ROW_OK.search(Text.from_ansi(line).plain) is not None
 
 
 def draw(lines: list[str], file: Path) -> None:

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from scripts.run_picture import Screen
+from scripts.run_picture import Screen, is_ok
 
 
 def test_a_live_display_leaves_its_last_state_below_the_log() -> None:
@@ -30,3 +30,8 @@ def test_colours_stay_in_the_line() -> None:
     screen.write("\x1b[?25l\x1b[32mok\x1b[0m\r\n")
 
     assert screen.lines == ["\x1b[32mok\x1b[0m", ""]
+
+
+def test_a_row_of_the_table_is_recognised_with_its_colours() -> None:
+    assert is_ok("│ home->cloud │ orders │ 3 │ \x1b[32mok   \x1b[0m │")
+    assert not is_ok("│ home->cloud │ orders │ 3 │ \x1b[31mFAILED 0: too large\x1b[0m │")
