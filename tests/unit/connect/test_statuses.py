@@ -1,4 +1,4 @@
-"""What is told of connectors and tasks, by what is asked for and what is done."""
+"""Statuses of connectors and tasks, by target state and connector health."""
 
 from __future__ import annotations
 

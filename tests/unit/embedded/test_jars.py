@@ -59,7 +59,7 @@ def test_no_network_is_one_sentence_that_names_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HELIOGRAPH_CACHE", str(tmp_path))
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # the discard port: nobody listens
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")  # the discard port: no process listens
 
     with pytest.raises(EnvironmentProblem) as found:
         kafka_jars()

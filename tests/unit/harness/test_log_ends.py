@@ -1,4 +1,4 @@
-"""Log ends of a topic whose leader is just changing, or is not there yet."""
+"""Log ends of a topic whose leader is changing, or not elected yet."""
 
 from __future__ import annotations
 

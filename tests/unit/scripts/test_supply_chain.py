@@ -1,4 +1,4 @@
-"""The bill of materials, the audit, and the lock: what is installed, and what is known of it."""
+"""The bill of materials, the audit and the lock file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client can do to the listener before the worker knows who it is. Real sockets."""
+"""Limits on a client before its login, over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log says of requests: a line for each, and who was refused."""
+"""Log lines of requests, and of refused users."""
 
 from __future__ import annotations
 

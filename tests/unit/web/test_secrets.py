@@ -1,4 +1,4 @@
-"""Secrets go in, and never out."""
+"""Secrets are accepted and never shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API by https: a listener's own certificate, certificates of clients, and the way to the leader."""
+"""The API over https: certificates of listeners and clients, and forwarding to the leader."""
 
 from __future__ import annotations
 
