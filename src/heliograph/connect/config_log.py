@@ -14,7 +14,8 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
-from heliograph.errors import ClientError, ConfigError
+from heliograph.connect.storage_topic import ensure_storage_topic
+from heliograph.errors import ConfigError
 from heliograph.mm2.connect.cluster_state import ConfigState
 from heliograph.mm2.connect.configs import (
     ConfigRecord,
@@ -24,9 +25,7 @@ from heliograph.mm2.connect.configs import (
     read_config_record,
 )
 from heliograph.mm2.malformed import Malformed
-from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.records.decode import Record
-from heliograph.sync.internal_topics import ensure_internal_topic
 
 log = logging.getLogger(__name__)
 
@@ -52,15 +51,8 @@ class ConfigLog:
     def open(self) -> None:
         """Creates the topic if it is missing, and reads it. Raises ConfigError if it cannot be used."""
         with self._lock:
-            placed = PlacedTopic(
-                topic=self._topic,
-                alias=self._cluster.config.alias,
-                option="config.storage.replication.factor",
-            )
-            problem = ensure_internal_topic(self._cluster, placed)
-            if problem is not None:
-                raise ClientError(problem)
-            count = self._cluster.metadata.partitions[self._topic.name]
+            option = "config.storage.replication.factor"
+            count = ensure_storage_topic(self._cluster, self._topic, option)
             if count > 1:
                 raise ConfigError(
                     f"Topic '{self._topic.name}' supplied via the 'config.storage.topic' property is "

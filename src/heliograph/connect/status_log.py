@@ -11,7 +11,7 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
-from heliograph.errors import ClientError
+from heliograph.connect.storage_topic import ensure_storage_topic
 from heliograph.mm2.connect.offsets import murmur2_partition
 from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
@@ -23,9 +23,7 @@ from heliograph.mm2.connect.status import (
     read_status_record,
 )
 from heliograph.mm2.malformed import Malformed
-from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.records.decode import Record
-from heliograph.sync.internal_topics import ensure_internal_topic
 
 log = logging.getLogger(__name__)
 
@@ -49,15 +47,8 @@ class StatusLog:
     def open(self) -> None:
         """Creates the topic if it is missing, and reads it."""
         with self._lock:
-            placed = PlacedTopic(
-                topic=self._topic,
-                alias=self._cluster.config.alias,
-                option="status.storage.replication.factor",
-            )
-            problem = ensure_internal_topic(self._cluster, placed)
-            if problem is not None:
-                raise ClientError(problem)
-            count = self._cluster.metadata.partitions[self._topic.name]
+            option = "status.storage.replication.factor"
+            count = ensure_storage_topic(self._cluster, self._topic, option)
             name = self._topic.name
             self._tails = [LogTail(self._cluster, name, number) for number in range(count)]
             self._read()

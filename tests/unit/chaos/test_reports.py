@@ -14,8 +14,8 @@ _PASSED_OVER = (
     "there was deleted before it was mirrored; going on at offset 20"
 )
 _FALLBACK = (
-    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: cannot determine which records from source offset "
-    "500 on reached the target: a reason; resuming there, duplicates possible"
+    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: cannot determine which records from source "
+    "offset 500 on reached the target: a reason; resuming there, duplicates possible"
 )
 
 
