@@ -100,7 +100,7 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
         changes = [each.get("epoch_changes") for each in row["rounds"]] if row else []
         if changes:
             fewest = min(each or 0 for each in changes)
-            text = f"changes of epoch meanwhile >= {_EPOCH_CHANGES}"
+            text = f"changes of epoch in the measured time >= {_EPOCH_CHANGES}"
             yield Verdict(shape=shape, text=text, ratio=fewest, met=fewest >= _EPOCH_CHANGES)
 
 
