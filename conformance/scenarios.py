@@ -25,7 +25,7 @@ from harness.mirrors import heliograph_command
 from harness.processes import running_process
 from heliograph.embedded import Cluster
 from heliograph.embedded.listener import Listener, SecurityProtocol
-from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.ports import free_port
 from heliograph.errors import HeliographError
 
 _WORK = Path(__file__).parent / "work"
@@ -70,8 +70,7 @@ def main() -> int:
 def compose(folder: Path) -> None:
     """The worker's own cluster is the source; records go to the target by producer.override."""
     settings = {"auto.create.topics.enable": "true"}
-    with HeldPorts() as held:
-        port = held.take()
+    port = free_port()
     with _clusters(Listener(), settings) as (source, target):
         environment = _compose_environment(source, port)
         _create(source, "to_replicate", 1, {})
@@ -164,8 +163,7 @@ def migration_lab(folder: Path) -> None:
     listener = Listener(
         protocol=SecurityProtocol.SASL_PLAINTEXT, mechanisms=("PLAIN",), users=_LOGIN
     )
-    with HeldPorts() as held:
-        port = held.take()
+    port = free_port()
     with _clusters(listener, {}) as (source, target):
         _create(source, "ExampleTopic", 3, _CLIENT)
         _write(source, "ExampleTopic", 100, _CLIENT)

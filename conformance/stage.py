@@ -21,7 +21,7 @@ from harness.cluster_side import QUIET, ClusterSide, running_clusters
 from harness.mirrors import heliograph_command
 from harness.processes import running_process
 from heliograph.embedded import Cluster
-from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.ports import free_port
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import connect_worker_command
 
@@ -50,8 +50,7 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
     source, target = Cluster("source"), Cluster("target")
     with running_clusters(source, target):
         _fill(source)
-        with HeldPorts() as held:
-            port = held.take()
+        port = free_port()
         file = folder / "worker.properties"
         file.write_text(render_properties(worker_properties(target.bootstrap_servers, port)))
         command = _command(system, file, folder)

@@ -51,3 +51,9 @@ class HeldPorts:
                 return int(held.getsockname()[1])
         held.bind((HOST, 0))
         return int(held.getsockname()[1])
+
+
+def free_port() -> int:
+    """A free port; another process may take it before the caller does."""
+    with HeldPorts() as held:
+        return held.take()
