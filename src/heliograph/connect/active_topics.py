@@ -1,4 +1,4 @@
-"""Which topics connectors write to (KIP-558): told once for each, and again after a reset."""
+"""Records which topics connectors write to (KIP-558): once per topic, and again after a reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.runtime.running_connector import RunningConnector
 
 
 class ActiveTopics:
-    """For any thread. Everything raises ClientError."""
+    """Thread-safe. All methods raise ClientError."""
 
     def __init__(self, statuses: StatusLog, progress: Progress) -> None:
         self._statuses = statuses
@@ -45,7 +45,7 @@ class ActiveTopics:
         self._statuses.write([TopicStatusRecord(topic, name) for topic in topics])
 
     def forget(self, name: str) -> None:
-        """With its connector."""
+        """The connector was deleted."""
         self.reset(name)
         with self._lock:
             self._at_reset.pop(name, None)

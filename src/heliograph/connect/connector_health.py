@@ -1,4 +1,4 @@
-"""What the engine does for a connector, as its status is made from."""
+"""The state of a connector in the engine, from which its status is derived."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heliograph.runtime.worker import Worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorHealth:
-    """What the engine does for a connector. `runs`: what it was last told to; `busy`: anything at all.
-    `failed` are sentences by source partition (`topic-0`)."""
+    """`runs`: its current configuration runs; `busy`: it still has work, perhaps of an earlier configuration.
+    `failed`: an error message for each FAILED source partition (`topic-0`)."""
 
     runs: bool
     busy: bool
@@ -22,7 +22,7 @@ class ConnectorHealth:
     failed: Mapping[str, str] | None = None
 
 
-def activity_of(worker: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
+def health_of(worker: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
     busy, connector = worker.busy(job.name), worker.connector_of(job)
     if connector is None:
         return ConnectorHealth(runs=False, busy=busy)

@@ -1,4 +1,4 @@
-"""From a connector's configuration to the engine's job, and to the tasks that it shows."""
+"""Turns a connector into the engine's ConnectorSpec, and its observed work into MM2's task configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heliograph.runtime.running_connector import RunningConnector
 
 
 def job_of(connector: Connector, generation: int) -> ConnectorSpec | None:
-    """None: it has nothing to do, as it is configured."""
+    """None: its configuration leaves it nothing to do."""
     settings = connector.flow or connector.heartbeats
     if settings is None or connector.kind is None or not connector.enabled:
         return None
@@ -27,7 +27,7 @@ def job_of(connector: Connector, generation: int) -> ConnectorSpec | None:
 def tasks_of(
     config: Mapping[str, str], connector: RunningConnector, tasks_max: int
 ) -> list[TaskConfig] | None:
-    """As MM2 would have them with what the job has seen; None: it has seen nothing so far."""
+    """MM2's tasks for the partitions or groups observed so far; None before the first observation."""
     if connector.flow is not None:
         partitions = connector.flow.partitions()
         return None if partitions is None else source_tasks(config, tasks_max, sorted(partitions))

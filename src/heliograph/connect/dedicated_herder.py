@@ -1,7 +1,7 @@
-"""The connectors of `heliograph run`, seen and steered as those of a Connect worker; MM2 has nothing like it.
+"""Shows and controls the connectors of `heliograph run` through REST; MM2's dedicated mode has no such API.
 
-Their configurations are those of the file, and so is what runs after a restart: a pause or a stop lasts as
-long as the process. Where another service runs a flow, its connectors are UNASSIGNED here.
+Configurations come from the file. A pause or a stop lasts until the process ends: after a restart everything
+in the file runs. Connectors of a flow that another service runs are UNASSIGNED here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.connect.connector_health import activity_of
+from heliograph.connect.connector_health import health_of
 from heliograph.connect.connector_jobs import tasks_of
 from heliograph.connect.herder import (
     BadRequest,
@@ -25,7 +25,7 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
+from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
@@ -37,17 +37,17 @@ from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.progress import Progress
 
 _NOT_WRITABLE = (
-    "The connectors of this service are those of its file; set rest.writable=true there to pause, stop and "
-    "restart them, and to alter their offsets, through REST"
+    "The connectors of this service come from its configuration file; set rest.writable=true there to pause, "
+    "stop and restart them, and to alter their offsets, through REST"
 )
 _OF_THE_FILE = (
-    "The connectors of this service are those of its file: change that, and start it again; "
-    "heliograph serve takes connectors through REST"
+    "The connectors of this service come from its configuration file: change the file and restart the "
+    "service; heliograph serve creates connectors through REST"
 )
 
 
 class DedicatedHerder:
-    """`configs` by the names of the jobs, as MM2 would give them to its connectors."""
+    """`configs`: the configuration that MM2 would give each connector, by name."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class DedicatedHerder:
             name,
             self._target(name),
             self._tasks(name),
-            activity_of(self._worker, self._progress, self._job(name)),
+            health_of(self._worker, self._progress, self._job(name)),
         ):
             assert record.status is not None
             if isinstance(record, ConnectorStatusRecord):
@@ -125,7 +125,7 @@ class DedicatedHerder:
         return {TaskId(name, number): each for number, each in enumerate(self._tasks(name))}
 
     def active_topics(self, name: str) -> list[str]:
-        """Those that have been written to since this service started."""
+        """Topics written to since this service started."""
         _, job = self._require(name, f"Connector {name} not found")
         if job.part is not Part.COPY:
             return []
@@ -137,7 +137,7 @@ class DedicatedHerder:
         ]
 
     def kafka_cluster_id(self) -> str:
-        """Of the target of the first flow that has one."""
+        """The cluster id of the first target that is known."""
         for connector in self._worker.connectors:
             if connector.flow is not None and (known := connector.flow.target_id) is not None:
                 return known
@@ -147,7 +147,7 @@ class DedicatedHerder:
         return None
 
     def offsets(self, name: str) -> list[OffsetEntry]:
-        with in_time():
+        with request_errors():
             return read_offsets(self._place(name))
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────
@@ -193,13 +193,13 @@ class DedicatedHerder:
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             alter_offsets(self._place(name), offsets)
         return "The offsets for this connector have been altered successfully"
 
     def reset_offsets(self, name: str) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             reset_offsets(self._place(name))
         return "The offsets for this connector have been reset successfully"
 
@@ -234,7 +234,7 @@ class DedicatedHerder:
         return self._targets.get(name, TargetState.STARTED)
 
     def _tasks(self, name: str) -> Sequence[Mapping[str, str]]:
-        """What is paused keeps its tasks."""
+        """A paused connector keeps its tasks."""
         if self._target(name) is TargetState.STOPPED:
             self._last_tasks.pop(name, None)
         connector = self._worker.connector_of(self._job(name))
@@ -268,7 +268,7 @@ class DedicatedHerder:
         if not self._writable:
             raise Forbidden(_NOT_WRITABLE)
         if not found[0].leads:
-            raise Rebalancing(f"{name} is not run by this service: {found[0].waits_for}")
+            raise Rebalancing(f"{name}: this service does not run it: {found[0].waits_for}")
         return found
 
     def _require_stopped(self, name: str) -> None:

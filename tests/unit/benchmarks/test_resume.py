@@ -1,4 +1,4 @@
-"""What a log tells of a mirror that was started again after a kill."""
+"""Resume times in the log of a mirror that was killed and started again."""
 
 from __future__ import annotations
 

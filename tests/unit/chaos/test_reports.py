@@ -1,4 +1,4 @@
-"""Reports of lost and doubled source offsets, as they stand in a mirror's log."""
+"""Reports of lost and doubled source offsets, in a mirror's log."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _PASSED_OVER = (
     "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: source offsets 10 to 19 are skipped: the source deleted them "
     "before they were mirrored; continuing at offset 20"
 )
-_DOUBT = (
-    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: nobody can tell what of it is on the target "
-    "from source offset 500 on: a reason; going on from there, at least once"
+_FALLBACK = (
+    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: cannot determine which records from source "
+    "offset 500 on reached the target: a reason; resuming there, duplicates possible"
 )
 
 
@@ -41,7 +41,7 @@ def test_where_the_copy_goes_on_widens_no_report_and_warns_of_no_duplicates() ->
 
 
 def test_a_report_without_an_end_reaches_to_the_sources_end_at_that_moment() -> None:
-    (report,) = reports = _parse(_DOUBT)
+    (report,) = reports = _parse(_FALLBACK)
 
     def end_at(where: Where, at: datetime) -> int:
         assert at == datetime(2026, 11, 18, 0, 0, 2)  # noqa: DTZ001 - past midnight

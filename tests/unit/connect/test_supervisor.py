@@ -1,4 +1,4 @@
-"""The supervisor's thread goes on, and tells what was wrong, whatever a round of it raises."""
+"""The supervisor's thread continues, and reports the error, whatever a round raises."""
 
 from __future__ import annotations
 

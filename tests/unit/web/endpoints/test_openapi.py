@@ -37,7 +37,7 @@ def config() -> SchemathesisConfig:
 schema = schemathesis.openapi.from_asgi("/openapi.json", api(), config=config())
 
 
-#: The document itself, and what only workers say to each other.
+#: The document itself, and requests between workers.
 UNDESCRIBED = {
     ("GET", "/openapi.json"),
     ("POST", "/connectors/{connector}/tasks"),

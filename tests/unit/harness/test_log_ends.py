@@ -1,4 +1,4 @@
-"""Log ends of a topic whose leader is just changing, or is not there yet."""
+"""Log ends of a topic whose leader is changing, or not elected yet."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from benchmarks import brokers
-from benchmarks.brokers import LogEnds, Side
-from benchmarks.errors import BenchmarkError
+from harness import cluster_side
+from harness.cluster_side import ClusterSide, LogEnds
+from harness.errors import HarnessError
 
 
 class ScriptedSide:
@@ -44,11 +44,11 @@ class ScriptedSide:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(brokers, "_RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(cluster_side, "_RETRY_SECONDS", 0.0)
 
 
 def total(side: ScriptedSide) -> int:
-    return LogEnds(cast(Side, side), "orders").total()
+    return LogEnds(cast(ClusterSide, side), "orders").total()
 
 
 @pytest.mark.parametrize("error", [KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH])
@@ -66,5 +66,5 @@ def test_a_topic_without_leaders_has_no_records_yet() -> None:
 
 
 def test_any_other_error_ends_the_measurement() -> None:
-    with pytest.raises(BenchmarkError, match="orders: offsets cannot be listed"):
+    with pytest.raises(HarnessError, match="orders: offsets cannot be listed"):
         total(ScriptedSide(KafkaError.TOPIC_AUTHORIZATION_FAILED))

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 from support.processes import is_gone
 from support.waiting import PATIENCE_SECONDS, eventually
 
@@ -28,8 +28,8 @@ sys.stdin.read()
 PARENT_WITH_OTHER_CHILDREN = """
 import os, subprocess, sys, time
 from pathlib import Path
-from heliograph.embedded.child_process import KeptProcess
-kept = KeptProcess(["sleep", "600"], output=Path(os.devnull), scratch=Path(sys.argv[1]))
+from heliograph.embedded.child_process import ChildProcess
+kept = ChildProcess(["sleep", "600"], output=Path(os.devnull), scratch=Path(sys.argv[1]))
 other = subprocess.Popen(["sleep", "600"], close_fds=False)
 forked = os.fork()
 if forked == 0:
@@ -93,7 +93,7 @@ def test_nothing_is_left_when_the_program_ends_by_itself(tmp_path: Path) -> None
     scratch.mkdir()
     before = set(children_of(os.getpid()))
 
-    process = KeptProcess(["sh", "-c", "exit 7"], output=tmp_path / "out", scratch=scratch)
+    process = ChildProcess(["sh", "-c", "exit 7"], output=tmp_path / "out", scratch=scratch)
 
     assert process.wait(PATIENCE_SECONDS)
     assert process.exit_code == 7
@@ -104,14 +104,14 @@ def test_nothing_is_left_when_the_program_ends_by_itself(tmp_path: Path) -> None
 def test_output_goes_to_its_file(tmp_path: Path) -> None:
     command = ["sh", "-c", "echo told; echo warned >&2"]
 
-    process = KeptProcess(command, output=tmp_path / "out", scratch=None)
+    process = ChildProcess(command, output=tmp_path / "out", scratch=None)
 
     assert process.wait(PATIENCE_SECONDS)
     assert (tmp_path / "out").read_text() == "told\nwarned\n"
 
 
 def test_a_killed_program_reports_its_signal(tmp_path: Path) -> None:
-    process = KeptProcess(["sleep", "600"], output=tmp_path / "out", scratch=None)
+    process = ChildProcess(["sleep", "600"], output=tmp_path / "out", scratch=None)
     assert process.exit_code is None
 
     process.kill()

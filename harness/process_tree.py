@@ -1,4 +1,4 @@
-"""CPU and memory of a process with all its descendants, sampled while it runs."""
+"""Samples CPU and memory of a process with all its descendants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import threading
 from dataclasses import dataclass
 
 import psutil
+
+from harness.processes import family
 
 _SAMPLE_SECONDS = 0.2
 _TICK_SECONDS = 0.02  # the kernel counts in ticks of 10 ms; user and system are rounded each
@@ -23,10 +25,10 @@ class Sample:
 
 
 class ProcessTree:
-    """Samples every 0.2 s on a thread of its own; `cpu_seconds` takes a sample at once.
+    """Samples every 0.2 s on a thread; `cpu_seconds` takes a sample at once.
 
-    A process that ends hands its CPU time to a parent that waits for it. One that is not waited for
-    would take it away, so the last sample of every process is kept until its parent accounts for it.
+    The CPU time of a process that ends is added to its parent's if the parent waits for it, and lost
+    otherwise. So the last sample of every process is kept until its parent accounts for it.
     """
 
     def __init__(self, root: int) -> None:
@@ -54,10 +56,7 @@ class ProcessTree:
             return self._departed + sum(each.total for each in self._last.values())
 
     def processes(self) -> list[psutil.Process]:
-        try:
-            return [self._root, *self._root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            return []
+        return family(self._root)
 
     def _loop(self) -> None:
         while not self._stop.wait(_SAMPLE_SECONDS):
@@ -87,7 +86,7 @@ class ProcessTree:
 
 
 def departed(before: dict[int, Sample], now: dict[int, Sample]) -> float:
-    """Seconds of processes that are gone and that no living parent has taken over."""
+    """CPU seconds of ended processes that no parent accounts for."""
     lost = 0.0
     taken_over = {
         pid: sample.reaped - before[pid].reaped for pid, sample in now.items() if pid in before
