@@ -199,6 +199,21 @@ def test_a_producer_id_whose_epochs_are_used_up_is_replaced(cluster: Cluster) ->
     assert second.epoch == 0
 
 
+def test_the_end_of_a_transaction_replaces_it_too_and_may_be_asked_again(clock: Clock) -> None:
+    cluster = Cluster(clock, markers_at_once=False)
+    cluster.create_topic("t")
+    coordinator = cluster.coordinator
+    _, first = coordinator.init_producer_id("x")
+    coordinator.transactions["x"].epoch = EXHAUSTED_EPOCH
+    last = ProducerIdentity(first.producer_id, EXHAUSTED_EPOCH)
+    assert write(cluster, last, 0, version=12) == Error.NONE
+    done = coordinator.end("x", last, commit=True, version=2)
+    assert done == (Error.NONE, ProducerIdentity(first.producer_id + 1, 0))
+    cluster.write_markers()
+    assert coordinator.transactions["x"].identity == done[1]
+    assert coordinator.end("x", last, commit=True, version=2) == done
+
+
 def test_a_missing_partition_is_not_added_nor_are_those_beside_it(cluster: Cluster) -> None:
     coordinator = Coordinator(ModelClient(cluster), "x", timeout_ms=60_000, patience=0.0)
     identity = coordinator.init()

@@ -94,7 +94,7 @@ def _ask_coordinator(
 
 
 def _as_produce_says(error: Error, version: int) -> Error:
-    """Producers know some errors of the coordinator by other codes."""
+    """Produce has other codes for some errors of the coordinator."""
     if error is Error.PRODUCER_FENCED:
         return Error.INVALID_PRODUCER_EPOCH
     if error is Error.TRANSACTION_ABORTABLE and version < _ABORTABLE_VERSION:

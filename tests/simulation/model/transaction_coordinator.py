@@ -109,8 +109,7 @@ class TransactionCoordinator:
         producer can still follow it, as after a lost answer, until another one asks for an id."""
         if self.version < 2:
             found.epoch, found.last_epoch = found.epoch + 1, -1
-        found.prepare(commit=False, version=self.version)
-        self._complete_if_written(found)
+        self._prepare(found, commit=False, version=self.version)
 
     # ── AddPartitionsToTxn and what Produce asks ─────────────────────────────────────────────
 
@@ -157,14 +156,16 @@ class TransactionCoordinator:
             return Error.INVALID_PRODUCER_ID_MAPPING, NO_IDENTITY
         outcome = end_transaction(found, producer, commit=commit, version=version)
         if outcome is Outcome.ENDS:
-            next_id = self.new_producer_id() if version >= 2 and found.exhausted else -1
-            found.prepare(commit=commit, version=version, next_producer_id=next_id)
-            answered = found.identity
-            self._complete_if_written(found)
-            return Error.NONE, answered
+            self._prepare(found, commit=commit, version=version)
+            return Error.NONE, _next_identity(found)
         if outcome is Outcome.ENDED_ALREADY:
             return Error.NONE, found.identity if version >= 2 else NO_IDENTITY
         return outcome.error, NO_IDENTITY
+
+    def _prepare(self, found: TransactionMetadata, *, commit: bool, version: int) -> None:
+        next_id = self.new_producer_id() if version >= 2 and found.exhausted else -1
+        found.prepare(commit=commit, version=version, next_producer_id=next_id)
+        self._complete_if_written(found)
 
     def abort_timed_out(self) -> list[str]:
         """`abortTimedOutTransactions`: those that take longer than their timeout. Gives their ids."""
@@ -201,6 +202,13 @@ class TransactionCoordinator:
     def _complete_if_written(found: TransactionMetadata) -> None:
         if found.state in PREPARING and not found.partitions:
             found.complete()
+
+
+def _next_identity(found: TransactionMetadata) -> ProducerIdentity:
+    """That of the next transaction, whether or not the markers of this one are written."""
+    if found.next_producer_id >= 0:
+        return ProducerIdentity(found.next_producer_id, 0)
+    return found.identity
 
 
 def _follows(found: TransactionMetadata, expected: ProducerIdentity) -> bool:
