@@ -14,7 +14,7 @@ from simulation.model.errors import Error
 from simulation.model.partition_log import Appended, PartitionLog
 from simulation.model.transaction_coordinator import TransactionCoordinator
 
-#: Produce versions: which first knows TRANSACTION_ABORTABLE, which first adds partitions to transactions.
+#: Produce versions: the first with TRANSACTION_ABORTABLE, the first that adds partitions to transactions.
 _ABORTABLE_VERSION, _ADDING_VERSION = 11, 12
 
 
@@ -84,16 +84,16 @@ def _ask_coordinator(
     producer = ProducerIdentity(header.producer_id, header.producer_epoch)
     if version >= _ADDING_VERSION:
         error = coordinator.add_partitions(transactional_id, producer, headers)
-        return dict.fromkeys(headers, _as_produce_says(error, version))
+        return dict.fromkeys(headers, _produce_error(error, version))
     return {
-        partition: _as_produce_says(
+        partition: _produce_error(
             coordinator.verify_partition(transactional_id, producer, partition), version
         )
         for partition in headers
     }
 
 
-def _as_produce_says(error: Error, version: int) -> Error:
+def _produce_error(error: Error, version: int) -> Error:
     """Produce has other codes for some errors of the coordinator."""
     if error is Error.PRODUCER_FENCED:
         return Error.INVALID_PRODUCER_EPOCH
