@@ -31,10 +31,12 @@ class Sequence(NamedTuple):
 
 
 def generate(
-    seed: int, now_ms: int, restart: op.Restart | None = None, *, timeouts: bool = True
+    seed: int, now_ms: int, restart: op.Restart | None = None, *, timed: bool = True
 ) -> Sequence:
-    """With a restart in the middle, if wanted, and with transactions that time out."""
-    return _Generator(seed, now_ms, timeouts).run(restart)
+    """With a restart in the middle, if wanted. `timed`: with transactions that time out, and with producers
+    whose records are so old that they expire. A broker looks for both by its own clock, for producers every
+    10 minutes: without restarts in between, sequences with old records could meet that."""
+    return _Generator(seed, now_ms, timed).run(restart)
 
 
 def replay(sequence: Sequence, now_ms: int) -> int | None:
@@ -51,11 +53,11 @@ def name_of(seed: int) -> str:
 
 
 class _Generator:
-    def __init__(self, seed: int, now_ms: int, timeouts: bool) -> None:
+    def __init__(self, seed: int, now_ms: int, timed: bool) -> None:
         self._rng = Random(seed)
         self._seed = seed
         self._model = ModelSide(name_of(seed), now_ms, _STRANGERS + seed)
-        self._batches = RandomBatches(self._rng, self._model)
+        self._batches = RandomBatches(self._rng, self._model, old_records=timed)
         self._steps: list[Step] = []
         self._choices: list[tuple[int, Callable[[], Iterable[op.Operation]]]] = [
             (50, self._produce),
@@ -68,7 +70,7 @@ class _Generator:
             (4, self._epoch_end),
             (4, self._list_offsets),
             (6, self._fetch),
-            (1 if timeouts else 0, self._time_out),
+            (1 if timed else 0, self._time_out),
         ]
 
     def run(self, restart: op.Restart | None) -> Sequence:

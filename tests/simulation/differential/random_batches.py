@@ -17,9 +17,10 @@ _AGAIN = 6
 
 
 class RandomBatches:
-    def __init__(self, rng: Random, model: ModelSide) -> None:
+    def __init__(self, rng: Random, model: ModelSide, *, old_records: bool) -> None:
         self._rng = rng
         self._model = model
+        self._old_records = old_records
         self._sent: defaultdict[tuple[int, int], list[op.Batch]] = defaultdict(list)
 
     def next(self) -> op.Produce:
@@ -97,7 +98,7 @@ class RandomBatches:
         return self._rng.randrange(op.PARTITIONS)
 
     def _age(self) -> int:
-        return op.OLD if self._rng.random() < 0.1 else op.NOW
+        return op.OLD if self._rng.random() < 0.1 and self._old_records else op.NOW
 
     def _defect(self) -> str:
         return self._rng.choice(_DEFECTS) if self._rng.random() < 0.03 else ""
