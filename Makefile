@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos conformance picture fuzz fuzz-allowlist simulate kerberos lint lock audit sbom clean
+.PHONY: help demo test bench chaos conformance picture fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -27,6 +27,9 @@ fuzz-allowlist: $(READY) ## The allow-list of REST against the real parsers, 200
 
 simulate: $(READY) ## The copy loop under simulated faults, every scenario (SEEDS=FIRST-LAST, ARGS=scenarios)
 	PYTHONPATH=tests $(BIN)/python -m simulation $(or $(SEEDS),0-99) $(ARGS)
+
+differential: $(READY) ## The simulated broker against a real one, random operations (SEQUENCES=2000, ARGS=--seed=17)
+	PYTHONPATH=tests $(BIN)/python -m simulation.differential $(or $(SEQUENCES),2000) $(ARGS)
 
 chaos: $(READY) ## Faults under load, and an oracle that counts lost and doubled records (ARGS=--quick to try it)
 	$(BIN)/python -m chaos $(ARGS)
