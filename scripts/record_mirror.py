@@ -30,7 +30,7 @@ from heliograph.mm2.state_records import state_topic
 from support.clusters.grouping import commit
 from support.clusters.reading import ends, read_all, topics_of
 from support.clusters.writing import numbered, write
-from support.flows.mirroring import Flow
+from support.flows.mirroring import TARGET, Flow
 
 ALIAS, GROUP = "recorded", "recorded-billing"
 _BATCH_PREFIX = 12  # base offset (int64) and length (int32)
@@ -52,7 +52,7 @@ def run_and_kill(flow: Flow, sources: str, topic: str) -> None:
         "refresh_groups_interval_seconds": "1",
     }
     config = flow.folder / "mm2.properties"
-    given = {**flow.properties(**settings), "offset.flush.interval.ms": "2000"}
+    given = {**flow.properties(**settings), f"{TARGET}.offset.flush.interval.ms": "2000"}
     config.write_text(javaproperties.dumps(given, timestamp=False))
     with (flow.folder / "mirror.log").open("wb") as log:
         mirror = subprocess.Popen(
