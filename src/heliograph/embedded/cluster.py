@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from heliograph.embedded.class_archive import archive_flags
 from heliograph.embedded.jars import KAFKA_VERSION, kafka_jars
 from heliograph.embedded.listener import Listener, SecurityProtocol
 from heliograph.embedded.node import Node
@@ -77,6 +78,7 @@ class Cluster:
         check_settings(name, self._settings)
         self._listeners = tuple(listeners)
         self._jvm_args = (f"-Xmx{heap}", f"-Xms{heap}", "-Djava.awt.headless=true", *jvm_args)
+        self._uses_archive = jvm_args is QUICK_JVM
         self._size = nodes
         self._directory = directory
         self._folder: Path | None = None
@@ -127,6 +129,9 @@ class Cluster:
         if self._nodes:
             raise BrokerNotRunning(f"cluster {self.name}: started already")
         kafka_jars(self.version)
+        if self._uses_archive:
+            self._jvm_args += archive_flags(self.version, self._run_for_archive)
+            self._uses_archive = False
         for attempt in range(1, _START_ATTEMPTS + 1):
             try:
                 self._launch()
@@ -178,6 +183,19 @@ class Cluster:
         """Raises BrokerNotRunning, with the end of the broker's log, if a broker has exited."""
         for node in self._nodes:
             node.raise_if_exited()
+
+    def _run_for_archive(self, flags: tuple[str, ...]) -> None:
+        """One broker of this version that starts, shuts down in order, and writes the archive."""
+        with (
+            tempfile.TemporaryDirectory(prefix="heliograph-archive-") as folder,
+            Cluster(
+                "archive",
+                version=self.version,
+                jvm_args=(*QUICK_JVM, *flags),
+                directory=Path(folder),
+            ),
+        ):
+            pass
 
     def _node(self, node: int) -> Node:
         if not 1 <= node <= len(self._nodes):

@@ -6,7 +6,6 @@ compiler only, the serial collector, and a class-data archive (`train.py`). docs
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import struct
@@ -19,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from heliograph.errors import EnvironmentProblem
+from heliograph.machine.class_archive import archive_file, sharing
 from heliograph.machine.java import require_java
 from heliograph.machine.scratch import ScratchFolder
 
@@ -64,8 +64,7 @@ class Jvm:
         self._info = self._folder.path / "gateway"
         self._log_file = self._folder.path / "jvm.log"
         home = spark_home()
-        archive = archive_path(java)
-        shared = (f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ()
+        shared = sharing(archive_path(java))
         command = [
             str(java),
             f"-Xmx{_HEAP}",
@@ -181,9 +180,5 @@ def spark_home() -> Path:
 
 
 def archive_path(java: Path) -> Path:
-    """The class-data archive is valid for one Java version and one folder of jars, so it is stored in the
-    same Python environment, under a name that depends on the Java version."""
-    release = java.resolve().parents[1] / "release"
-    identity = release.read_bytes() if release.is_file() else str(java.resolve()).encode()
-    name = f"spark-{hashlib.sha256(identity).hexdigest()[:12]}.jsa"
-    return Path(sys.prefix) / "share" / "heliograph" / name
+    """The class-data archive lives in the environment, beside the jars that it fits."""
+    return archive_file(Path(sys.prefix) / "share" / "heliograph", "spark", java)
