@@ -46,7 +46,7 @@ UNDESCRIBED = {
 
 
 @schema.parametrize()
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_no_request_breaks_the_worker(case: schemathesis.Case) -> None:
     case.call_and_validate(
         checks=[not_a_server_error, response_schema_conformance, status_code_conformance]
