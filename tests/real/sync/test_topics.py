@@ -104,4 +104,8 @@ def test_what_a_target_is_too_small_for_is_left_to_its_brokers(sides: Sides) -> 
         result = sync_topics(flow, flow.topic_filter(), sides.source, target)
 
         assert (result.partitions, result.problems) == ({topic: 2}, {})
-        assert target.refresh([sides.remote(topic)]).partitions == {sides.remote(topic): 2}
+        # A broker knows of added partitions a moment after its controller.
+        eventually(
+            lambda: target.refresh([sides.remote(topic)]).partitions,
+            lambda found: found == {sides.remote(topic): 2},
+        )
