@@ -189,6 +189,23 @@ def test_a_transaction_that_takes_too_long_is_aborted(cluster: Cluster, clock: C
     assert write(cluster, identity, 1, version=12) == Error.INVALID_PRODUCER_EPOCH
 
 
+def test_a_refused_marker_leaves_the_transaction_open_for_good(cluster: Cluster) -> None:
+    _, identity = cluster.coordinator.init_producer_id("x")
+    cluster.coordinator.add_partitions("x", identity, [PARTITION])
+    ahead = encode(
+        [Record(timestamp=5, key=None, value=b"v")],
+        producer_id=identity.producer_id,
+        producer_epoch=9,
+        sequence=0,
+    )
+    cluster.produce(1, {PARTITION: bytes(ahead)})
+    assert cluster.coordinator.end("x", identity, commit=True, version=1)[0] is Error.NONE
+    assert cluster.write_markers() == 0
+    assert cluster.coordinator.init_producer_id("x")[0] is Error.CONCURRENT_TRANSACTIONS
+    assert cluster.coordinator.transactions["x"].state is TransactionState.PREPARE_COMMIT
+    assert cluster.write_markers() == 0
+
+
 def test_a_producer_id_whose_epochs_are_used_up_is_replaced(cluster: Cluster) -> None:
     coordinator = cluster.coordinator
     _, first = coordinator.init_producer_id("x")

@@ -14,6 +14,7 @@ from simulation.model.requests import answer
 
 _TOPIC = "t"
 _NODE = 1
+_MOST_ROUNDS = 10
 #: The broker's clock is ahead of all records, so that markers are newer than these.
 _AHEAD_MS = 1_000
 
@@ -43,9 +44,10 @@ class ModelSide:
             self.cluster.abort_timed_out()
         conversation = converse(operation, self.side)
         answers: list[Any] | None = None
-        while True:
+        for _ in range(_MOST_ROUNDS):
             try:
                 requests = conversation.send(answers)  # type: ignore[arg-type]
             except StopIteration as end:
                 return end.value
             answers = [answer(self.cluster, _NODE, request) for request in requests]
+        raise RuntimeError(f"{self.side.name}: {operation} does not end on the model")

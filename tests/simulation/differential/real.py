@@ -89,6 +89,7 @@ class RealBroker:
         return _sum(replays)
 
     def _in_step(self, replays: list[_Replay], topic: str) -> None:
+        moved = time.monotonic()
         while active := [each for each in replays if not each.done]:
             asking = [each for each in active if not each.waits_for_restart]
             if not asking:
@@ -98,8 +99,13 @@ class RealBroker:
             answers = iter(self._client.call_all(_NODE, requests))
             for each in asking:
                 each.answered([next(answers) for _ in each.requests])
-            if all(each.polls for each in asking):
-                time.sleep(_PAUSE_SECONDS)
+            if not all(each.polls for each in asking):
+                moved = time.monotonic()
+                continue
+            if time.monotonic() > moved + _PATIENCE_SECONDS:
+                stuck = [f"{each.seed}: {each.operation}" for each in asking]
+                raise TimeoutError(f"transactions that do not end, by seed: {stuck}")
+            time.sleep(_PAUSE_SECONDS)
 
     def _restart(self, replays: list[_Replay], topic: str) -> None:
         if not self._may_restart:
@@ -179,6 +185,10 @@ class _Replay:
     @property
     def done(self) -> bool:
         return self.disagreement is not None or self._at >= len(self._sequence.steps)
+
+    @property
+    def seed(self) -> int:
+        return self._sequence.seed
 
     @property
     def operation(self) -> op.Operation:

@@ -14,7 +14,7 @@ from heliograph.model import TopicPartition
 from simulation.model.errors import Error
 from simulation.model.partition_log import Appended, FetchedData, PartitionLog
 from simulation.model.produce import produce
-from simulation.model.transaction_coordinator import TransactionCoordinator
+from simulation.model.transaction_coordinator import Marker, TransactionCoordinator
 
 _NAMES = UUID("5f1c6a52-0000-4000-8000-000000000000")
 
@@ -120,16 +120,22 @@ class Cluster:
         """Up to so many markers of ending transactions; gives how many were written. A partition that is
         gone needs none."""
         due = self.coordinator.markers_due()[:most]
-        for marker in due:
-            if (log := self.log(marker.partition)) is not None:
-                log.end_transaction(
-                    marker.producer,
-                    commit=marker.commit,
-                    coordinator_epoch=self.coordinator.coordinator_epoch,
-                    transaction_version=marker.version,
-                )
+        return sum(self._write_marker(marker) for marker in due)
+
+    def _write_marker(self, marker: Marker) -> bool:
+        log, error = self.log(marker.partition), Error.NONE
+        if log is not None:
+            error = log.end_transaction(
+                marker.producer,
+                commit=marker.commit,
+                coordinator_epoch=self.coordinator.coordinator_epoch,
+                transaction_version=marker.version,
+            )
+        if error:
+            self.coordinator.marker_refused(marker)
+        else:
             self.coordinator.marker_written(marker)
-        return len(due)
+        return not error
 
     def abort_timed_out(self) -> list[str]:
         late = self.coordinator.abort_timed_out()

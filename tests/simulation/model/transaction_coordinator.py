@@ -46,6 +46,7 @@ class TransactionCoordinator:
         self.coordinator_epoch += 1
         for each in self.transactions.values():
             each.last_epoch = -1
+            each.stuck = False
 
     def new_producer_id(self) -> int:
         self._producer_ids += 1
@@ -189,7 +190,7 @@ class TransactionCoordinator:
                 found.version,
             )
             for found in self.transactions.values()
-            if found.state in PREPARING
+            if found.state in PREPARING and not found.stuck
             for partition in sorted(found.partitions)
         ]
 
@@ -197,6 +198,11 @@ class TransactionCoordinator:
         found = self.transactions[marker.transactional_id]
         found.partitions.discard(marker.partition)
         self._complete_if_written(found)
+
+    def marker_refused(self, marker: Marker) -> None:
+        """The partition has a higher epoch of the producer. No more markers of this transaction are sent
+        (`TransactionMarkerRequestCompletionHandler`)."""
+        self.transactions[marker.transactional_id].stuck = True
 
     @staticmethod
     def _complete_if_written(found: TransactionMetadata) -> None:

@@ -33,7 +33,8 @@ PREPARING = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE
 @dataclass
 class TransactionMetadata:
     """`last_epoch` is the epoch before an answered bump, for a request that is repeated. `next_producer_id`
-    replaces a producer id whose epochs are used up, when the markers are written."""
+    replaces a producer id whose epochs are used up, when the markers are written. `stuck`: a partition has
+    refused the marker, and the coordinator has given up: the state stays until a restart."""
 
     transactional_id: str
     producer_id: int
@@ -46,6 +47,7 @@ class TransactionMetadata:
     version: int = 0  # of the transaction that is ending or has ended
     started_ms: int = -1
     partitions: set[TopicPartition] = field(default_factory=set)
+    stuck: bool = False
 
     @property
     def identity(self) -> ProducerIdentity:
