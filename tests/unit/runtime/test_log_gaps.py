@@ -226,6 +226,22 @@ def test_a_position_past_the_end_is_looked_at(gaps: FlowGaps) -> None:
     assert gaps.records()[0].last.kind is GapKind.PAST_END
 
 
+@pytest.mark.parametrize("known", [TopicIdPair(), TopicIdPair("s1", "t1")])
+def test_a_position_past_the_last_stable_offset_alone_leaves_the_lineage_as_it_is(
+    known: TopicIdPair, tmp_path: Path
+) -> None:
+    """A mirror that read uncommitted records has gone further than one that reads committed ones may. The
+    driver would drop the producer snapshot with the turn, and the next task would copy the records since
+    that snapshot twice, without a log line (simulation: isolation 10)."""
+    gaps = FlowGaps(flow(tmp_path))
+    gaps.load({TP: replace(STATUS, origin=known)}, {})
+    before = gaps.lineages()[TP].turn
+
+    found = Found(start=0, end=70, epoch_end=70)
+    assert look(gaps, SAME, position=50, past_end=True, found=found) == {}
+    assert gaps.lineages()[TP].turn == before
+
+
 def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGaps) -> None:
     """Without it, another truncation before the next record is read would go unnoticed; with the old one, a
     successor would take records that were read after the jump for truncated ones."""
