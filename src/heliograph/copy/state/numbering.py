@@ -27,6 +27,7 @@ class Numbering:
     base: ProducerSnapshot | None = None
     identity: ProducerIdentity | None = None
     retired: ProducerIdentity | None = None  # the identity before, whose next epoch is to be used
+    named: bool = True  # the state topic has a snapshot with the identity, or never will
     sequence: int = 0  # of the next record to be acknowledged
     #: Numbers of records below this upstream offset may have been given before, by this task or another.
     given_to: int = -1
@@ -42,7 +43,7 @@ class Numbering:
         assert base is not None
         if base.isolation is not self.isolation:
             return False
-        self.identity = base.identity
+        self.identity, self.named = base.identity, True
         self.sequence = (base.sequence + landed.records) % SEQUENCES
         self.given_to = sys.maxsize
         self.skip, self.holes = landed.records, False
@@ -54,9 +55,11 @@ class Numbering:
     def introduce(self, identity: ProducerIdentity) -> None:
         """Records go out under this identity from now on, from number 0 on."""
         self.identity, self.sequence, self.skip, self.retired = identity, 0, 0, None
+        self.named = False
 
     def begin(self) -> None:
         """The target was looked at."""
+        self.named = True
         if not self.skip:
             self.base = None
 
