@@ -265,6 +265,19 @@ def test_a_snapshot_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: 
     assert gaps.lineages()[TP].mark == LeaderEpochMark(50, 3)
 
 
+def test_a_partition_that_goes_on_behind_a_gap_and_is_refused_since_may_be_leased_again(
+    gaps: FlowGaps,
+) -> None:
+    """A receipt may tell of a gap and of a refusal that the task tries again. The driver took the refusal
+    for the end of the partition, and never leased it again (simulation: everything 59)."""
+    look(gaps, SAME)
+    gaps.hear([receipt(66, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
+
+    assert gaps.records()[0].last == OVERTAKEN
+    assert gaps.failed() == {}
+    assert TP in gaps.lineages()
+
+
 def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGaps) -> None:
     look(gaps, SAME)
     for _ in range(2):
