@@ -170,14 +170,15 @@ class Partition:
         self, end: int, last: LastBatch | None, unreadable: str | None
     ) -> Landed | Undetermined | TargetLost:
         """`end` is the target's log end, `last` the newest batch there of the producer of the snapshot."""
-        lost_from = self.remote.look(end)
+        base = self.numbers.base
+        lost_from = self.remote.look(end, None if base is None else base.downstream)
         if lost_from is not None:
             return TargetLost(lost_from)
-        if self.numbers.base is None:
+        if base is None:
             return Landed(0, 0)
         if unreadable is not None:
             return Undetermined(unreadable)
-        return landed_since(self.numbers.base, end, last, self.isolation)
+        return self.remote.compare(landed_since(base, end, last, self.isolation))
 
     def resume_behind(self, landed: Landed, last: LastBatch | None) -> None:
         base = self.numbers.base

@@ -134,6 +134,26 @@ def test_a_log_shorter_than_it_once_was_has_lost_records() -> None:
     assert copy.look_at_target(60, None, None) == Landed(0, 0)
 
 
+def test_a_log_shorter_than_it_once_was_but_not_than_at_the_snapshot_is_counted() -> None:
+    """All that it lost was copied after the snapshot, and is copied again behind what is left. Going back to
+    the snapshot instead copied what is left twice, without a log line (simulation: everything 20)."""
+    lineage = Lineage(landmark=Landmark(115, 105))
+    copy = Partition(lease(SNAPSHOT, lineage=lineage))
+    last = LastBatch(ME, next_sequence=95, next_offset=95)
+
+    assert copy.look_at_target(95, last, None) == Landed(5, 0)
+
+
+def test_a_loss_before_numbers_begin_anew_is_found() -> None:
+    """The log was as long as what this task itself has seen acknowledged (simulation: everything 6)."""
+    copy = copying()
+    fetch(copy, batch(100))
+    copy.acknowledged(batch(100), 0, 0.0)
+    copy.renumber(105)
+
+    assert copy.look_at_target(3, None, None) == TargetLost(3)
+
+
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:
     copy = Partition(lease(SNAPSHOT), IsolationLevel.READ_COMMITTED)
     copy.resume_behind(Landed(0, 0), None)

@@ -35,10 +35,12 @@ _MAX_BYTES = 256 << 20
 
 class Wanted(NamedTuple):
     """The last batch of `identity`, or of a later epoch of its producer id, at or behind `offset`; with an
-    offset of -1, the very last one, if it is theirs."""
+    offset of -1, the very last one, if it is theirs, and so in a log that ends before `offset`. In one that
+    ends there nothing is read, unless `closely`."""
 
     identity: ProducerIdentity
     offset: int
+    closely: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +56,11 @@ class LogEnds:
 
 def log_ends(cluster: ClusterClient, partitions: Mapping[TopicPartition, Wanted | None]) -> LogEnds:
     ends, missing = available_offsets(cluster, partitions, LATEST)
-    wanted = {p: w for p, w in partitions.items() if w is not None and ends.get(p, 0) > w.offset}
+    wanted = {
+        p: w
+        for p, w in partitions.items()
+        if w is not None and p in ends and (w.closely or ends[p] != w.offset)
+    }
     scan = _Scan(cluster, wanted, ends)
     scan.run({p: ends[p] - 1 for p in wanted if ends[p] > 0})
     others = [p for p in wanted if p not in scan.last and p not in scan.unreadable]

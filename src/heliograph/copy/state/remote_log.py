@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
+from heliograph.plan.resume import Landed, TargetLost, Undetermined
 
 
 class Foreign(NamedTuple):
@@ -28,15 +29,26 @@ class RemoteLog:
     landing: OffsetMapBuilder | None = None  # where records land, if that is asked for
     unplaced: int = 0  # records of which it is not known where they stand
 
-    def look(self, end: int) -> int | None:
-        """The log ends there. From which offset on it has lost what it had acknowledged, if it has."""
-        self.downstream = end
+    def look(self, end: int, resumes_from: int | None) -> int | None:
+        """The log ends there. From which offset on it has lost what it had acknowledged, if it has. All that
+        landed behind the snapshot that the copy `resumes_from` is counted: what is missing there is copied
+        again without more ado."""
+        # Brokers write the marker of a transaction after its commit is answered.
+        known, self.downstream = max(self.floor, self.downstream - self.markers), end
         if self.lost_from is not None:
             return self.lost_from
-        if end < self.floor:
+        counted = resumes_from is not None and 0 <= resumes_from <= end
+        if end < known and not counted:
             return end
         self.floor = end
         return None
+
+    def compare(
+        self, found: Landed | Undetermined | TargetLost
+    ) -> Landed | Undetermined | TargetLost:
+        """What the log says of a snapshot."""
+        self.copied_since |= isinstance(found, TargetLost) and found.copied_since
+        return found
 
     def land(self, base_offset: int, count: int) -> Foreign | None:
         """A batch was appended. What stands between it and the one before, if that is more than ours."""
