@@ -78,7 +78,7 @@ class Partition:
     halted: bool = False
     stalled: bool = False  # the target cannot be written to just now
     held: Held | None = None
-    quarantining: bool = False  # coordinates of `held` are under way
+    quarantining: Held | None = None  # whose coordinates are under way
     retry_at: float | None = None
     backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5, most=30.0))
     sequence_errors: int = 0  # how often in a row its numbers were out of order
@@ -132,7 +132,7 @@ class Partition:
         if self.retry_at is not None or self.stalled:
             return Command.WAIT
         if self.held is not None:
-            ready = not self.outstanding and not self.quarantining
+            ready = not self.outstanding and self.quarantining is None
             return Command.QUARANTINE if ready else Command.WAIT
         end = self.end
         return Command.WAIT if end is not None and self.position >= end else Command.FETCH
@@ -176,7 +176,7 @@ class Partition:
             return TargetLost(lost_from)
         if base is None:
             return Landed(0, 0)
-        if unreadable is not None:
+        if unreadable is not None and end >= base.downstream:
             return Undetermined(unreadable)
         return self.remote.compare(landed_since(base, end, last, self.isolation))
 
@@ -233,7 +233,7 @@ class Partition:
         if self.numbers.skip:
             self.remote.lose_places(self.acked, position)
         self.numbers.retire()
-        self.barrier = None
+        self.barrier = self.held = None
         self.position = self.acked = position
         self.needs_recovery = True
 
@@ -373,8 +373,7 @@ class Partition:
         """Go back to what is acknowledged. Whether what was sent behind it has landed is not known: the
         target has to be looked at, and what is read again was numbered before."""
         self.numbers.suspend(self.snapshot, read_to=self.position)
-        self.position, self.outstanding, self.stalled = self.acked, 0, False
-        self._drop_held()
+        self.position, self.outstanding, self.stalled, self.held = self.acked, 0, False, None
         self.needs_recovery = True
 
     def aborted(self) -> None:
@@ -388,7 +387,7 @@ class Partition:
         """These were not sent yet, and are dropped: they are read again when the target takes some."""
         self.outstanding -= len(batches)
         self.position = batches[0].first_offset
-        self._drop_held()  # it comes behind what was dropped
+        self.held = None  # it comes behind what was dropped
         if not self.outstanding:
             self.retry_at = retry_at
 
@@ -405,12 +404,14 @@ class Partition:
 
     def quarantine(self) -> None:
         """The coordinates of what is held are under way."""
-        self.quarantining = True
+        self.quarantining = self.held
 
-    def pass_held(self) -> Held:
-        """They are in the quarantine topic: these records will never be on the target."""
-        assert self.held is not None
-        held, self.held, self.quarantining = self.held, None, False
+    def pass_held(self) -> Held | None:
+        """They are in the quarantine topic: these records will never be on the target. None: the copy has left
+        the place where it came across them, and may come across them again."""
+        held, self.quarantining = self.quarantining, None
+        if held is None or held is not self.held:
+            return None
         self.quarantined += len(held.records)
         self._clear_error()
         self.backoff.reset()
@@ -420,11 +421,7 @@ class Partition:
 
     def refuse_held(self) -> None:
         """They will not be there: the partition comes across the same records again."""
-        self.held, self.quarantining = None, False
-
-    def _drop_held(self) -> None:
-        if not self.quarantining:
-            self.held = None
+        self.held = self.quarantining = None
 
     # ── trouble ──────────────────────────────────────────────────────────────────────────────
 
