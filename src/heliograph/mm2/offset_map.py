@@ -152,7 +152,12 @@ class OffsetMap:
         if left > 0:
             self._count[keep] = left
             keep += 1
+        lost = [each for each in list(self)[keep:] if each.downstream == LOST]
         self._truncate(keep)
+        if lost and downstream:  # where their records stand is not known: perhaps before it
+            self._upstream.append(lost[0].upstream)
+            self._downstream.append(LOST)
+            self._count.append(lost[-1].end - lost[0].upstream)
 
     def _merged(self, upstream: int, downstream: int, count: int) -> bool:
         """Whether the last range could take it in, or it said nothing (a lost range of none)."""
