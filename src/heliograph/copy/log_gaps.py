@@ -184,8 +184,8 @@ class GapWatch:
 
 def _known(copy: Partition, found: Found) -> Known:
     """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
-    if the source has deleted the first of them, the others are still to be found behind. If it has deleted them
-    all, only a mark tells that the source had the same records there."""
+    if the source has deleted the first of them, the others are still to be found behind. If it has deleted
+    all of them, only a mark tells that the source had the same records there."""
     skip = copy.numbers.skip
     if skip and found.start is not None and copy.position < found.start:
         if found.start < copy.position + skip:

@@ -407,8 +407,8 @@ class Partition:
         self.quarantining = self.held
 
     def pass_held(self) -> Held | None:
-        """They are in the quarantine topic: these records will never be on the target. None: the copy has left
-        the place where it came across them, and may come across them again."""
+        """They are in the quarantine topic: these records will never be on the target. None: the copy is
+        elsewhere by now, and may come across them again."""
         held, self.quarantining = self.quarantining, None
         if held is None or held is not self.held:
             return None
