@@ -99,6 +99,10 @@ class OffsetMap:
             return None
         return self._upstream[at] + min(self._count[at], downstream - self._downstream[at])
 
+    def has_lost_from(self, upstream: int) -> bool:
+        """Whether records at or behind `upstream` were mirrored to an unknown place."""
+        return any(each.downstream == LOST and each.end > upstream for each in self)
+
     def committed_at(self, downstream: int) -> int | None:
         """As `upstream_at`, for records of transactions: they count once the marker behind them stands before
         `downstream`, too. Records without an offset between them are of one transaction."""

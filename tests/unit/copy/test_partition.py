@@ -152,6 +152,7 @@ def test_a_loss_before_numbers_begin_anew_is_found() -> None:
     copy.renumber(105)
 
     assert copy.look_at_target(3, None, None) == TargetLost(3)
+    assert copy.look_at_target(3, None, None) == TargetLost(3), "until it is settled"
 
 
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:

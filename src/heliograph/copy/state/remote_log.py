@@ -39,6 +39,7 @@ class RemoteLog:
             return self.lost_from
         counted = resumes_from is not None and 0 <= resumes_from <= end
         if end < known and not counted:
+            self.floor = known  # until the loss is settled: a cluster may not answer before
             return end
         self.floor = end
         return None
