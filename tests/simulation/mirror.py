@@ -208,6 +208,7 @@ class Mirror:
         self._world.note(f"FREEZE of the task, for {seconds} s; {self._place()}")
         self.task.lapses_at = self._world.clock.now
         self.task.wakes_at = self._world.clock.now + seconds
+        self.task.target.frozen = self._world.moment()
         self._lose_sight_of(self.task)
         self._driver.forget()
 

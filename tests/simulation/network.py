@@ -29,8 +29,11 @@ class SimulatedConnection:
     wants_write = False
     is_trusted = True
 
-    def __init__(self, world: World, brokers: Brokers, node: int) -> None:
+    def __init__(
+        self, world: World, brokers: Brokers, node: int, moment: Callable[[], int]
+    ) -> None:
         self.dead = False
+        self._moment = moment
         self._world = world
         self._brokers = brokers
         self._node = node
@@ -47,7 +50,7 @@ class SimulatedConnection:
         if self.dead:
             raise ConnectionLost("simulated: the connection is broken")
         body = b"".join(bytes(piece) for piece in pieces)
-        request = Request(self._node, body, self._world.moment())
+        request = Request(self._node, body, self._moment())
         self._sent.append((key, request, on_answer))
 
     @property
@@ -99,6 +102,11 @@ class SimulatedClient(ClusterClient):
         self._brokers = Brokers(world, side)
         self._simulated: dict[int, SimulatedConnection] = {}
         self.metadata = self._brokers.metadata()
+        #: When its process was frozen: what it sends afterwards was ready to be sent then.
+        self.frozen: int | None = None
+
+    def _moment(self) -> int:
+        return self._world.moment() if self.frozen is None else self.frozen
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
         if self._world.chance(1 / 6):
@@ -110,7 +118,8 @@ class SimulatedClient(ClusterClient):
         assert node in NODES
         found = self._simulated.get(node)
         if found is None or found.dead:
-            found = self._simulated[node] = SimulatedConnection(self._world, self._brokers, node)
+            found = SimulatedConnection(self._world, self._brokers, node, self._moment)
+            self._simulated[node] = found
         as_any: Any = found
         return as_any  # type: ignore[no-any-return]
 

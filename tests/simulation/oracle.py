@@ -9,8 +9,8 @@ from itertools import pairwise
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.model import GapKind
 from simulation.scenarios import Scenario
-from simulation.source_log import EPOCH, offset_of
-from simulation.target_log import FOREIGN
+from simulation.source_log import offset_of
+from simulation.target_log import FOREIGN, Entry
 from simulation.world import SOURCE, LoggedGap, World
 
 _SHOWN = 8
@@ -118,18 +118,25 @@ class Oracle:
 
     def _out_of_order(self) -> Iterator[str]:
         """Records that stand twice count where they stand first. Those that the target has lost, and that are
-        copied again, stand behind what was under way; those of aborted transactions may, if a later mirror
-        reads them under another isolation level."""
-        wanted = frozenset(self.wanted.values())
-        first = list(dict.fromkeys(int(value) for _, value in self._landed if value in wanted))
-        recopied = _offsets(self._logged(GapKind.TARGET_LOST))
+        copied again, stand behind what was under way; so do those that follow a fallback, behind what a late
+        request has brought. Those of aborted transactions may, if a later mirror reads them under another
+        isolation level."""
+        wanted, recopied = set(self.wanted.values()), _offsets(self._logged(GapKind.TARGET_LOST))
+        first: dict[bytes, Entry] = {}
+        for entry in self._world.target.entries:
+            first |= {v: entry for v in entry.values() if v in wanted and v not in first}
         wrong = [
-            value
-            for before, value in pairwise(first)
-            if value < before and value % EPOCH not in recopied
+            int(value)
+            for (before, earlier), (value, entry) in pairwise(first.items())
+            if int(value) < int(before)
+            and offset_of(value) not in recopied
+            and not (earlier.late and self._falls_back(offset_of(value), entry.sent))
         ]
         if wrong:
             yield f"{len(wrong)} records stand behind later ones: {_some(wrong)}"
+
+    def _falls_back(self, offset: int, sent: int) -> bool:
+        return any(e.offset <= offset and e.moment <= sent for e in self._world.fallbacks)
 
     def _ahead(self) -> Iterator[str]:
         """A translated offset never passes a record that the group has not read: every record from the
