@@ -172,13 +172,12 @@ class Partition:
         """`end` is the target's log end, `last` the newest batch there of the producer of the snapshot."""
         base = self.numbers.base
         lost_from = self.remote.look(end, None if base is None else base.downstream)
+        found = Landed(0, 0) if base is None else landed_since(base, end, last, self.isolation)
+        if self.remote.lost_from is None and isinstance(found, TargetLost):
+            return self.remote.compare(found)  # it tells more than the length of the log
         if lost_from is not None:
             return TargetLost(lost_from)
-        if base is None:
-            return Landed(0, 0)
-        if unreadable is not None and end >= base.downstream:
-            return Undetermined(unreadable)
-        return self.remote.compare(landed_since(base, end, last, self.isolation))
+        return found if unreadable is None or base is None else Undetermined(unreadable)
 
     def resume_behind(self, landed: Landed, last: LastBatch | None) -> None:
         base = self.numbers.base
@@ -241,6 +240,8 @@ class Partition:
     def snapshot(self) -> ProducerSnapshot | None:
         """What a successor may resume from."""
         numbers = self.numbers
+        if self.remote.lost_from is not None:
+            return self.remote.before_loss
         if numbers.identity is None or numbers.skip:
             return numbers.base
         return ProducerSnapshot(
@@ -333,6 +334,7 @@ class Partition:
     def acknowledged(self, batch: ProducerBatch, base_offset: int, wall: float) -> Foreign | None:
         """Appended, or committed. What stands between it and the batch before, if that is more than ours."""
         assert batch.sequence is not None
+        before = self.snapshot if self.remote.shows_loss(base_offset) else None
         self.stalled = False
         self.outstanding -= 1
         self.records += batch.record_count
@@ -347,7 +349,7 @@ class Partition:
         self.backoff.reset()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)
-        foreign = self.remote.land(base_offset, batch.record_count)
+        foreign = self.remote.land(base_offset, batch.record_count, before)
         if self.remote.lost_from is None:
             self.remote.note_place(batch, base_offset)
         else:  # to be copied again: the map must still tell where what was lost stood

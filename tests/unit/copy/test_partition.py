@@ -155,6 +155,19 @@ def test_a_loss_before_numbers_begin_anew_is_found() -> None:
     assert copy.look_at_target(3, None, None) == TargetLost(3), "until it is settled"
 
 
+def test_an_epoch_that_ends_before_a_loss_is_settled_hands_on_what_shows_it() -> None:
+    """The next task would take the batch that landed in the place of lost records for the end of all that
+    was copied, and neither report them nor copy them again (simulation: everything 510)."""
+    copy = copying()
+    fetch(copy, batch(100), batch(105))
+    copy.acknowledged(batch(100), 0, 0.0)
+    before = copy.snapshot
+    copy.acknowledged(batch(105, sequence=5), 2, 0.0)
+
+    assert copy.snapshot == before
+    assert copy.phase is Phase.RECOVERING
+
+
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:
     copy = Partition(lease(SNAPSHOT), IsolationLevel.READ_COMMITTED)
     copy.resume_behind(Landed(0, 0), None)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
-from heliograph.plan.resume import Landed, TargetLost, Undetermined
+from heliograph.model import ProducerSnapshot
+from heliograph.plan.resume import TargetLost
 
 
 class Foreign(NamedTuple):
@@ -25,6 +26,8 @@ class RemoteLog:
     floor: int = -1  # the log was at least so long once
     lost_from: int | None = None  # downstream; what was acknowledged from there on is gone
     copied_since: bool = False  # other records of ours stand there now
+    #: A successor that resumes from it finds the same loss.
+    before_loss: ProducerSnapshot | None = None
     markers: int = 0  # ends of our transactions since the last batch that was acknowledged
     landing: OffsetMapBuilder | None = None  # where records land, if that is asked for
     unplaced: int = 0  # records of which it is not known where they stand
@@ -44,20 +47,22 @@ class RemoteLog:
         self.floor = end
         return None
 
-    def compare(
-        self, found: Landed | Undetermined | TargetLost
-    ) -> Landed | Undetermined | TargetLost:
+    def compare(self, found: TargetLost) -> TargetLost:
         """What the log says of a snapshot."""
-        self.copied_since |= isinstance(found, TargetLost) and found.copied_since
+        self.copied_since |= found.copied_since
         return found
 
-    def land(self, base_offset: int, count: int) -> Foreign | None:
-        """A batch was appended. What stands between it and the one before, if that is more than ours."""
+    def land(
+        self, base_offset: int, count: int, before: ProducerSnapshot | None = None
+    ) -> Foreign | None:
+        """A batch was appended. What stands between it and the one before, if that is more than ours.
+        `before` is the snapshot before it, if it shows a loss."""
         foreign = None
         if base_offset == self.downstream:
             self.downstream += count
         else:
             if self.shows_loss(base_offset):
+                self.before_loss = before if self.lost_from is None else self.before_loss
                 self.lose_from(base_offset)
                 self.copied_since = True
             foreign = self._jump(base_offset, count)
@@ -84,6 +89,7 @@ class RemoteLog:
     def settle_loss(self, end: int) -> None:
         """What was lost is reported, and copied again if it is to be."""
         self.lost_from, self.floor, self.copied_since = None, end, False
+        self.before_loss = None
 
     def pass_marker(self) -> None:
         """The end of a transaction takes an offset of its own."""
