@@ -63,6 +63,7 @@ class Mirror:
         self._flow = flow
         self._driver: Driver | None = None
         self._next_start = 0.0
+        self._reached = 0  # by the last task
 
     @property
     def idle(self) -> bool:
@@ -224,7 +225,7 @@ class Mirror:
         return [] if self.task is None else [self.task]
 
     def _leave(self, task: Task) -> None:
-        self.task = None
+        self.task, self._reached = None, task.copy.acked
         task.target.break_off()
 
     # ── starting ─────────────────────────────────────────────────────────────────────────────
@@ -243,6 +244,9 @@ class Mirror:
             self._world.note(f"not started: {e}")
             self._world.clock.sleep(_OBSERVE_SECONDS)
             return
+        snapshot, start = self.task.copy.lease.snapshot, self._world.source.start
+        if snapshot is not None and snapshot.upstream < start < self._reached:
+            self._world.happened["log start within what has landed"] += 1
         try:
             self.task.loop.begin()
         except HeliographError as e:

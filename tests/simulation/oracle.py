@@ -121,7 +121,8 @@ class Oracle:
         copied again, stand behind what was under way; so do those that follow a fallback, behind what a late
         request has brought. Those of aborted transactions may, if a later mirror reads them under another
         isolation level."""
-        wanted, recopied = set(self.wanted.values()), _offsets(self._logged(GapKind.TARGET_LOST))
+        wanted, lost = set(self.wanted.values()), self._world.lost_by_target
+        recopied = _offsets(self._logged(GapKind.TARGET_LOST))
         first: dict[bytes, Entry] = {}
         for entry in self._world.target.entries:
             first |= {v: entry for v in entry.values() if v in wanted and v not in first}
@@ -130,6 +131,7 @@ class Oracle:
             for (before, earlier), (value, entry) in pairwise(first.items())
             if int(value) < int(before)
             and offset_of(value) not in recopied
+            and not (value in lost and lost[value].moment < entry.sent)
             and not (earlier.late and self._falls_back(offset_of(value), entry.sent))
         ]
         if wrong:
