@@ -352,7 +352,8 @@ class Partition:
         foreign = self.remote.land(base_offset, batch.record_count, before)
         if self.remote.lost_from is None:
             self.remote.note_place(batch, base_offset)
-        else:  # to be copied again: the map must still tell where what was lost stood
+        else:  # if it is not copied again, it stands there: the map must still tell where what was lost stood
+            self.remote.lose_places(batch.first_offset, batch.next_offset)
             self.needs_recovery = True
         self._pass_barrier()
         return foreign

@@ -168,6 +168,18 @@ def test_an_epoch_that_ends_before_a_loss_is_settled_hands_on_what_shows_it() ->
     assert copy.phase is Phase.RECOVERING
 
 
+def test_a_batch_that_showed_a_loss_and_is_not_copied_again_stands_at_an_unknown_place() -> None:
+    """Without it the offset map took its records for unmirrored (simulation: everything 315)."""
+    copy = copying()
+    copy.map_offsets()
+    fetch(copy, batch(100), batch(105))
+    copy.acknowledged(batch(100), 0, 0.0)
+    copy.acknowledged(batch(105, sequence=5), 2, 0.0)
+
+    assert copy.remote.landing is not None
+    assert OffsetMap(copy.remote.landing.fresh(110)).translate(107) is None
+
+
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:
     copy = Partition(lease(SNAPSHOT), IsolationLevel.READ_COMMITTED)
     copy.resume_behind(Landed(0, 0), None)
