@@ -45,6 +45,7 @@ class SourceLog:
         self._epochs: list[tuple[int, int]] = [(0, 0)]  # epoch, and where it begins
         self._ended: list[_Ended] = []
         self._open: dict[int, int] = {}  # transactions by producer id: their first offset
+        self._decided: dict[int, bool] = {}  # of open ones that have lost their marker: as it was
 
     # ── writers ──────────────────────────────────────────────────────────────────────────────
 
@@ -58,6 +59,7 @@ class SourceLog:
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
         if producer_id in self._open:
+            commit = self._decided.pop(producer_id, commit)
             self._add(marker(self.end, self.epoch, producer_id, commit=commit), commit)
 
     @property
@@ -120,11 +122,14 @@ class SourceLog:
         self._epochs.append((self.epoch, self.end))
 
     def _forget_lost_transactions(self) -> None:
-        """A transaction whose marker is lost is open again."""
-        opened = [(each.producer_id, each.first) for each in self._ended if each.marker >= self.end]
+        """A transaction whose marker is lost is open again, and ends as its coordinator has decided."""
+        unmarked = [each for each in self._ended if each.marker >= self.end]
+        opened = [(each.producer_id, each.first) for each in unmarked]
+        self._decided |= {each.producer_id: each.commit for each in unmarked}
         self._open = {
             key: first for key, first in (*self._open.items(), *opened) if first < self.end
         }
+        self._decided = {key: each for key, each in self._decided.items() if key in self._open}
         self._ended = [each for each in self._ended if each.marker < self.end]
 
     # ── readers ──────────────────────────────────────────────────────────────────────────────
