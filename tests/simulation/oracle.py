@@ -119,10 +119,10 @@ class Oracle:
     def _out_of_order(self) -> Iterator[str]:
         """Records that stand twice count where they stand first. Those that the target has lost, and that are
         copied again, stand behind what was under way; so do those that follow a fallback, behind what a late
-        request has brought. Those of aborted transactions may, if a later mirror reads them under another
-        isolation level."""
+        request has brought, or if they were in quarantine before it. Those of aborted transactions may, if a
+        later mirror reads them under another isolation level."""
         wanted, lost = set(self.wanted.values()), self._world.lost_by_target
-        recopied = _offsets(self._logged(GapKind.TARGET_LOST))
+        recopied, away = _offsets(self._logged(GapKind.TARGET_LOST)), self._quarantined()
         first: dict[bytes, Entry] = {}
         for entry in self._world.target.entries:
             first |= {v: entry for v in entry.values() if v in wanted and v not in first}
@@ -132,7 +132,10 @@ class Oracle:
             if int(value) < int(before)
             and offset_of(value) not in recopied
             and not (value in lost and lost[value].moment < entry.sent)
-            and not (earlier.late and self._falls_back(offset_of(value), entry.sent))
+            and not (
+                (earlier.late or offset_of(value) in away)
+                and self._falls_back(offset_of(value), entry.sent)
+            )
         ]
         if wrong:
             yield f"{len(wrong)} records stand behind later ones: {_some(wrong)}"
@@ -144,7 +147,12 @@ class Oracle:
         """A translated offset never passes a record that the group has not read: every record from the
         upstream offset on stands at the translated one or behind it. Records that the source deleted before
         they were known to be mirrored are passed over, as the log says with their offsets: some of them may
-        stand on the target all the same; so may records in quarantine, if the target once took them."""
+        stand on the target all the same; so may records in quarantine, if the target once took them.
+
+        Open: records that the target has lost, and that are not copied again since the offset map does not
+        say where they begin, as the log says with their offsets, keep their old places in the map. If an
+        earlier copy of them is left, a group may be put behind it.
+        """
         loaded = load_offset_maps(self._world.state.items())
         ranges = loaded.offset_maps.get(SOURCE)
         if ranges is None:
@@ -152,7 +160,11 @@ class Oracle:
         last = {offset_of(value): at for at, value in self._landed}
         least, ahead = self._world.target.end, list[int]()
         passed = _offsets(self._logged(GapKind.OVERTAKEN)) & self._world.source.deleted.keys()
-        for offset in sorted(self.wanted.keys() - passed - self._quarantined(), reverse=True):
+        given_up = _offsets(
+            each for each in self._logged(GapKind.TARGET_LOST) if each.gap.resumed >= each.gap.end
+        )
+        exempt = passed | given_up | self._quarantined()
+        for offset in sorted(self.wanted.keys() - exempt, reverse=True):
             least = min(least, last.get(offset, least))
             translated = ranges.translate(offset)
             if translated is not None and translated > least:
