@@ -185,11 +185,12 @@ class GapWatch:
 def _known(copy: Partition, found: Found) -> Known:
     """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
     if the source has deleted the first of them, the others are still to be found behind. If it has deleted
-    all of them, only a mark tells that the source had the same records there."""
+    all of them, only a mark tells that the source had the same records there, and up to where."""
     skip = copy.numbers.skip
     if skip and found.start is not None and copy.position < found.start:
         if found.start < copy.position + skip:
             copy.skip_deleted(found.start)
-        elif copy.source_mark is not None:
-            return Known(position=copy.position + skip, mark=copy.source_mark)
+        elif (mark := copy.source_mark) is not None:
+            certain = min(copy.position + skip, max(mark.offset, copy.position))
+            return Known(position=certain, mark=mark)
     return Known(position=copy.position, mark=copy.source_mark)
