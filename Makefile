@@ -1,6 +1,6 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos conformance fuzz fuzz-allowlist simulate kerberos lint lock audit sbom clean
+.PHONY: help demo test bench chaos conformance picture fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -28,13 +28,19 @@ fuzz-allowlist: $(READY) ## The allow-list of REST against the real parsers, 200
 simulate: $(READY) ## The copy loop under every simulated fault at once (SEEDS=FIRST-LAST, ARGS=scenarios)
 	PYTHONPATH=tests $(BIN)/python -m simulation $(or $(SEEDS),0-99) $(ARGS)
 
-chaos: $(READY) ## Faults under load, and an oracle that counts what they cost (ARGS=--quick to try it)
+differential: $(READY) ## The simulated broker against a real one, random operations (SEQUENCES=2000, ARGS=--seed=17)
+	PYTHONPATH=tests $(BIN)/python -m simulation.differential $(or $(SEQUENCES),2000) $(ARGS)
+
+chaos: $(READY) ## Faults under load, and an oracle that counts lost and doubled records (ARGS=--quick to try it)
 	$(BIN)/python -m chaos $(ARGS)
 
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
 
-conformance: $(READY) ## A real Connect worker and ours, the same requests, what differs (ARGS=--golden: ours alone)
+picture: $(READY) ## docs/images/run.svg from a real run on a terminal
+	$(BIN)/python -m scripts.run_picture
+
+conformance: $(READY) ## REST: compare a real Connect worker with ours (ARGS=--golden: ours with its recorded answers)
 	$(BIN)/python -m conformance $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict and the layer contracts
@@ -43,15 +49,15 @@ lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-lock: ## Resolve the dependencies anew into requirements.lock
+lock: ## Resolve the dependencies again into requirements.lock
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--group dev pyproject.toml --output-file requirements.lock
 
-audit: $(READY) ## Known vulnerabilities of what requirements.lock names (ARGS=--strict: fail if none can be looked up)
+audit: $(READY) ## Known vulnerabilities of the packages in requirements.lock (ARGS=--strict: fail without advisories)
 	$(BIN)/python scripts/audit.py $(ARGS)
 
-sbom: $(READY) ## sbom.json: all that requirements.lock names, as CycloneDX
+sbom: $(READY) ## sbom.json: the packages in requirements.lock, as CycloneDX
 	$(BIN)/python scripts/sbom.py > sbom.json
 
 clean: ## Remove the environment; the per-user cache stays

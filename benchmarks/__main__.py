@@ -1,4 +1,4 @@
-"""python -m benchmarks: every system on every shape, one at a time, on the same brokers."""
+"""Measures every system on every shape, one at a time, on the same brokers: python -m benchmarks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.brokers import Brokers
-from benchmarks.errors import BenchmarkError
 from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
 from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
@@ -21,18 +20,20 @@ from benchmarks.resume import measure_resume
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
 from benchmarks.systems import EARLIER, Assignment, System
+from harness.errors import HarnessError
+from harness.text import say
 from heliograph.errors import HeliographError
 
 _ROOT = Path(__file__).parent
 _OUT = _ROOT / "results" / "latest.json"
 _PICTURE = _ROOT.parent / "docs" / "images" / "benchmark.png"
-# Not the results that are kept with the code.
+# Apart from the results in the repository.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
 _BEFORE_OUT = _ROOT / "results" / "before.json"
 _SYSTEMS = ("mm2", "mm2-tuned", "raw-copy", "heliograph", "heliograph-eos")
-#: Of shapes for which a tuned MM2, or a copy loop that does nothing else, would show nothing new.
+#: For shapes in which neither a tuned MM2 nor the bare copy loop would give new figures.
 _LIVE_SYSTEMS = (System.HELIOGRAPH, System.MM2)
-# Two changes of epoch fall into the measured time: 240 s for 600 s.
+# Two changes of epoch within the measured time: epochs of 240 s in 600 s.
 _EPOCH_SHARE = 0.4
 _QUICK_LATENCY_SECONDS = 30.0
 _WARM_UP_RUNS = 2
@@ -52,7 +53,7 @@ class Plan:
     picture: Path
 
     def runs(self, shape: Shape) -> Iterator[tuple[int, System]]:
-        """Rounds of all systems. Who begins changes from round to round, and with it who comes after whom."""
+        """Rounds of all systems. The system that runs first changes from round to round."""
         live = shape.own_topics or shape.killed
         systems = [s for s in self.systems if not live or s in _LIVE_SYSTEMS]
         for number in range(self.rounds if shape.headline else 1):
@@ -70,7 +71,7 @@ class Bench:
         self._count = 0
 
     def run(self) -> Results:
-        """Results are written after every run: what was measured before an interruption stays."""
+        """Results are written after every run, so that an interruption loses one run at most."""
         self._warm()
         for shape in self._plan.shapes:
             loaded = self._load(shape)
@@ -81,38 +82,38 @@ class Bench:
                 if measures is not None:
                     self._results.add(shape.name, system, measures)
                     self._results.write()
-                _say(f"{shape.name}, round {number}, {system}: {_brief(measures)}")
+                say(f"{shape.name}, round {number}, {system}: {_brief(measures)}")
                 self._brokers.clean([shape.name])
             self._brokers.clean([])
         return self._results
 
     def _warm(self) -> None:
-        _say("warming the brokers")
+        say("warming the brokers")
         shape = replace(SHAPES[0].quick(), name="warm-up")
         for side in (self._brokers.source, self._brokers.target):
             warm(side, shape)
         self._brokers.clean([])
 
     def _warm_up(self, shape: Shape, loaded: Loaded) -> None:
-        """Runs that do not count: until the brokers' JVMs have compiled this shape's path, the first
-        systems to run would pay for the others (a broker's CPU halves over the first two runs)."""
+        """Runs that are not recorded: a broker's CPU halves over the first two runs of a shape, as its JVM
+        compiles the code, so that the first systems would get worse figures."""
         systems = [System.RAW_COPY] * _WARM_UP_RUNS
         if System.HELIOGRAPH_EOS in self._plan.systems:
-            systems.append(System.HELIOGRAPH_EOS)  # brokers append transactions by another path
+            systems.append(System.HELIOGRAPH_EOS)  # transactions run other code of the brokers
         for system in systems:
             measures = self._measure(shape, system, loaded)
-            _say(f"{shape.name}, warm-up: {_brief(measures)}")
+            say(f"{shape.name}, warm-up: {_brief(measures)}")
             self._brokers.clean([shape.name])
 
     def _load(self, shape: Shape) -> Loaded | None:
-        """None for a shape whose runs have source topics of their own."""
+        """None for a shape whose runs create their own source topics."""
         if shape.own_topics:
             if shape.topics > 1:
-                _say(f"{shape.name}: {shape.about}; warming the target")
+                say(f"{shape.name}: {shape.about}; warming the target")
                 warm_many(self._brokers, shape)
             return None
         loaded = load(self._brokers.source, shape)
-        _say(
+        say(
             f"{shape.name}: {shape.about}; {loaded.records:,} records, "
             f"{loaded.payload_bytes / 1e6:,.0f} MB of values"
         )
@@ -142,8 +143,8 @@ class Bench:
             if shape.killed:
                 return measure_resume(assignment, self._brokers, loaded)
             return measure_throughput(assignment, self._brokers, loaded)
-        except BenchmarkError as e:
-            _say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
+        except HarnessError as e:
+            say(f"{shape.name}, {system}: FAILED: {e} (see {assignment.folder})")
             return None
 
 
@@ -153,34 +154,35 @@ def _brief(measures: Measures | None) -> str:
     return ", ".join(f"{name} {value:,}" for name, value in measures.items() if value is not None)
 
 
-def _say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
-
-
-def _plan(arguments: Sequence[str] | None) -> Plan:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
     names = ",".join(shape.name for shape in SHAPES)
     add("--shapes", default=names, help="default: %(default)s")
     add("--systems", default=",".join(_SYSTEMS), help="default: %(default)s")
-    add("--rounds", type=int, default=3, help="of the first two shapes; others have one")
+    add("--rounds", type=int, default=3, help="rounds of the first two shapes; the others have one")
     add("--latency-seconds", type=float, default=600.0)
     add(
         "--processes",
         type=int,
         default=1,
-        help="of raw-copy; heliograph has one task for two cores",
+        help="processes of raw-copy; heliograph has one task for two cores",
     )
     add(
         "--before",
         type=Path,
         metavar="CHECKOUT",
-        help="of another version, with its .venv: measured beside this one, round by round, and nothing else",
+        help="checkout of another version, with its .venv: only both versions are measured, in turn",
     )
     add("--quick", action="store_true", help="a tenth of it, one round, 30 s of latency")
     add("--out", type=Path, help=f"default: {_OUT}; with --quick {_QUICK_OUT}")
     add("--merge", action="store_true", help="keep rows of --out that are not measured again")
     add("--picture", type=Path, help=f"default: {_PICTURE}; with --quick beside --out")
+    return parser
+
+
+def _plan(arguments: Sequence[str] | None) -> Plan:
+    parser = _parser()
     options = parser.parse_args(arguments)
     try:
         shapes = named(options.shapes.split(","))
@@ -211,12 +213,12 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when there are figures, whatever they are; the targets are for a person to read."""
+    """0 when there are figures; missed targets do not change the exit code."""
     plan = _plan(arguments)
     try:
         with Brokers() as brokers:
             results = Bench(plan, brokers).run()
-    except (HeliographError, BenchmarkError) as e:
+    except (HeliographError, HarnessError) as e:
         print(f"benchmark: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

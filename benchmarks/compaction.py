@@ -1,4 +1,4 @@
-"""Makes the log cleaner run on a topic, and waits until it has."""
+"""Waits until the log cleaner has compacted a topic."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.brokers import Side
 from benchmarks.errors import BenchmarkError
 
-# The active segment is never cleaned: small segments leave little of the topic out.
+# The active segment is never cleaned, so segments are small.
 LOADING_CONFIGS = {
     "cleanup.policy": "compact",
     "segment.bytes": str(8 * 1024 * 1024),
@@ -20,8 +20,8 @@ _WAIT_SECONDS = 300.0
 def compact(side: Side, topic: str, partitions: int) -> None:
     """Returns when all but the active segment of every partition is cleaned.
 
-    Afterwards the topic has default settings again: MM2 copies them to its remote topic, and the
-    target would otherwise clean while it is being measured.
+    Afterwards the topic has default settings again: MM2 copies them to its remote topic, and the target's
+    cleaner would run during the measurement otherwise.
     """
     data = side.cluster.folder / "node-1" / "data"
     deadline = time.monotonic() + _WAIT_SECONDS
@@ -35,7 +35,7 @@ def compact(side: Side, topic: str, partitions: int) -> None:
 
 
 def _dirty(data: Path, topic: str, partitions: int) -> list[int]:
-    """Partitions whose active segment starts above what the cleaner says it has cleaned up to."""
+    """Partitions whose active segment starts after the cleaner's checkpoint."""
     cleaned = _cleaned(data / "cleaner-offset-checkpoint")
     return [
         number

@@ -1,4 +1,4 @@
-"""Many topics and many groups on the source: made for one run, and gone with it."""
+"""Creates many topics and groups on the source for one run."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from benchmarks.brokers import QUIET, Side
+from benchmarks.brokers import Side
 from benchmarks.errors import BenchmarkError
 from benchmarks.shapes import Shape, value_pool
+from harness.cluster_side import QUIET
 
 TOPICS_PER_GROUP = 10
 _TOPICS_PER_REQUEST = 100
 _TIMEOUT_SECONDS = 60.0
 _POLL_SECONDS = 0.1
 _BUSY_RECORDS_PER_SECOND = 100
-#: Something to carry over, besides the topic itself.
+#: A setting that the mirror has to copy.
 _CONFIGS = {"retention.ms": str(3 * 24 * 3600 * 1000)}
 
 
@@ -35,13 +36,13 @@ class Crowd:
         self._name = name
         self._values = cycle(value_pool(shape))
         self.topics = [f"{name}-t{number:04}" for number in range(shape.topics)]
-        #: Has records all the time, until the mirror is watched at rest.
+        #: Gets records all the time, until the idle minute.
         self.busy = f"{name}-busy"
         self.groups = {
             f"{name}-group-{number:03}": topics
             for number, topics in enumerate(spread(self.topics, shape.groups))
         }
-        #: A group by which the moment is seen at which checkpoints are made.
+        #: A group whose checkpoint shows when a round of checkpoints was written.
         self.beacon = {f"{name}-beacon": self.topics[:1]}
         self.written = 0  # records in each partition
 
@@ -51,13 +52,15 @@ class Crowd:
         self.add_topics([self.busy])
 
     def add_topics(self, names: Sequence[str]) -> None:
-        """Returns when they have leaders: the controller answers long before the broker has their logs."""
+        """Returns when they have leaders: the controller answers long before the brokers have the logs."""
         new = [NewTopic(n, self._shape.partitions, 1, config=_CONFIGS) for n in names]
         _results(self._side.admin.create_topics(new))
         deadline = time.monotonic() + _TIMEOUT_SECONDS
         while not self._have_leaders(names):
             if time.monotonic() > deadline:
-                raise BenchmarkError(f"{names[0]} and others: created, but not ready in time")
+                raise BenchmarkError(
+                    f"{names[0]} and others: no leaders {_TIMEOUT_SECONDS:.0f} s after their creation"
+                )
             time.sleep(_POLL_SECONDS)
 
     def _have_leaders(self, names: Sequence[str]) -> bool:
@@ -68,11 +71,11 @@ class Crowd:
 
     @property
     def records_per_partition(self) -> int:
-        """Of one `write`."""
+        """Records that one `write` adds to a partition."""
         return self._shape.records // (self._shape.topics * self._shape.partitions)
 
     def write(self) -> int:
-        """As many records into every partition; how many in all."""
+        """Writes the same number of records into every partition; returns the total."""
         self.written += self.records_per_partition
         return self.write_to(self.topics)
 
@@ -90,10 +93,10 @@ class Crowd:
 
     @contextmanager
     def traffic(self) -> Iterator[None]:
-        """Records for the busy topic, at an even pace, meanwhile.
+        """Writes records to the busy topic at an even pace during the block.
 
-        Without any, MM2's tasks would write ten of their offset syncs with each flush of offsets and keep
-        the others: in a mirror that copies nothing at all, checkpoints wait for minutes.
+        Without traffic, MM2's tasks write ten of their offset syncs with each flush of offsets and keep the
+        others: in a mirror that copies nothing, checkpoints wait for minutes.
         """
         ended = threading.Event()
         thread = threading.Thread(target=self._keep_busy, args=(ended,), daemon=True)
@@ -124,7 +127,7 @@ class Crowd:
         )
 
     def commit(self, groups: Mapping[str, list[str]]) -> None:
-        """Each group has read all that was written; returns when the brokers know it of all."""
+        """Commits for each group that it has read everything; returns when the brokers have stored it."""
         left, deadline = dict(groups), time.monotonic() + _TIMEOUT_SECONDS
         while left:
             refused = self._try_to_commit(left)
@@ -133,7 +136,7 @@ class Crowd:
                 raise BenchmarkError(f"{len(left)} groups cannot commit: {min(refused.values())}")
 
     def _try_to_commit(self, groups: Mapping[str, list[str]]) -> dict[str, str]:
-        """Groups, or some of their partitions, that were refused: their coordinators may be just starting."""
+        """Groups with a partition that was refused, and the error: a coordinator may still be starting."""
         futures: dict[str, Future[ConsumerGroupTopicPartitions]] = {}
         for group, topics in groups.items():
             offsets = [TopicPartition(t, p, self.written) for t, p in self.partitions(topics)]
@@ -152,7 +155,7 @@ class Crowd:
 
 
 def spread(topics: list[str], groups: int) -> list[list[str]]:
-    """Ten topics for each group, the next ten for the next one, and so on round and round."""
+    """Ten topics for each group, in turn."""
     endless = cycle(topics)
     return [[next(endless) for _ in range(TOPICS_PER_GROUP)] for _ in range(groups)]
 

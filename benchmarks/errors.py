@@ -1,7 +1,9 @@
-"""What can go wrong in a benchmark."""
+"""The error of a benchmark run."""
 
 from __future__ import annotations
 
+from harness.errors import HarnessError
 
-class BenchmarkError(Exception):
-    """A run that gives no figures; the message says why. Other runs go on."""
+
+class BenchmarkError(HarnessError):
+    """A run that gives no figures; the message says why. The other runs continue."""

@@ -1,6 +1,6 @@
-"""How long recurring jobs take, as the systems' own logs tell it: `<job> took <N> ms`.
+"""Reads the durations of recurring jobs from the systems' own logs: `<job> took <N> ms`.
 
-MM2's line is `Scheduler`'s, Heliograph's that of `runtime/schedule.py`.
+MM2's line is logged by `Scheduler`, Heliograph's by `runtime/schedule.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from benchmarks.systems import Assignment, System
 
 _LINE = re.compile(rb"(?: INFO |: )([a-zA-Z][a-zA-Z ]*) took (\d+) ms\b")
 
-#: Which lines are which job. What is one job of Heliograph's may be several of MM2's, one after the other.
+#: The jobs of each figure, by system. One job of Heliograph's may be several of MM2's, in sequence.
 TOPICS = "refresh_ms"
 JOBS: Mapping[str, Mapping[System, tuple[str, ...]]] = {
     TOPICS: {System.MM2: ("refreshing topics",), System.HELIOGRAPH: ("topics",)},
@@ -35,14 +35,14 @@ JOBS: Mapping[str, Mapping[System, tuple[str, ...]]] = {
         ),
         System.HELIOGRAPH: ("group offsets",),
     },
-    # MM2 says nothing of how long its tasks take to compute checkpoints.
+    # MM2 does not log how long its tasks take to compute checkpoints.
     "emit_checkpoints_ms": {System.MM2: (), System.HELIOGRAPH: ("checkpoints",)},
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A job's run: when its line was seen, in seconds since 1970, and how long it took."""
+    """One run of a job: when its line was read, in seconds since 1970, and how long it took."""
 
     at: float
     seconds: float
@@ -53,7 +53,7 @@ class Done:
 
 
 class JobLog:
-    """Follows the log of a run that goes on; `read` sees what was written since."""
+    """Follows the log of a running system; `read` parses new lines."""
 
     def __init__(self, assignment: Assignment) -> None:
         self._system = assignment.system
@@ -74,12 +74,12 @@ class JobLog:
                 self._runs.setdefault(job, []).append(Done(now, milliseconds / 1000))
 
     def runs(self, figure: str) -> list[Done]:
-        """Of the last job that belongs to the figure: with its end, all of them are done."""
+        """Runs of the figure's last job: when it ends, all of them have ended."""
         jobs = JOBS[figure][self._system]
         return self._runs.get(jobs[-1], []) if jobs else []
 
     def median_ms(self, figure: str, since: float) -> float | None:
-        """Of the runs that began after `since`; None if the log tells of none."""
+        """Over the runs that began after `since`; None if the log has none."""
         return self._summary(figure, since, median)
 
     def mean_ms(self, figure: str, since: float) -> float | None:
@@ -96,12 +96,12 @@ class JobLog:
 
 
 def mean(figure: str) -> str:
-    """What the mean is called of a figure that is a median."""
+    """The name of a figure's mean."""
     return figure.replace("_ms", "_mean_ms")
 
 
 def parse(line: bytes) -> tuple[str, int] | None:
-    """The job and its milliseconds, if the line tells of one."""
+    """The job and its milliseconds; None for another line."""
     found = _LINE.search(line)
     return (found[1].decode(), int(found[2])) if found else None
 

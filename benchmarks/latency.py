@@ -1,4 +1,4 @@
-"""Latency of a running mirror: from the producer's send on the source to a consumer on the target."""
+"""Measures the latency of a mirror: from the producer's send on the source to a consumer on the target."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import re
 import sys
 import time
 from array import array
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks.brokers import Brokers
@@ -15,7 +14,7 @@ from benchmarks.errors import BenchmarkError
 from benchmarks.running import Mark, Measures, Run, running
 from benchmarks.shapes import Shape
 from benchmarks.systems import Assignment, System
-from heliograph.embedded.child_process import KeptProcess
+from harness.processes import running_child
 
 _SCRIPT = str(Path(__file__).with_name("latency_client.py"))
 _WARM_SECONDS = 20.0
@@ -27,16 +26,16 @@ _PERCENTILES = {"p50_ms": 0.5, "p90_ms": 0.9, "p99_ms": 0.99, "p999_ms": 0.999, 
 def measure_latency(
     assignment: Assignment, brokers: Brokers, shape: Shape, seconds: float
 ) -> Measures:
-    """Percentiles over the records sent in `seconds`, which begin 20 s after the first arrived."""
+    """Percentiles over the records sent in `seconds`, from 20 s after the first arrival."""
     brokers.source.create(assignment.topic, shape.partitions)
     assignment.folder.mkdir(parents=True, exist_ok=True)
     arrivals = assignment.folder / "arrivals"
     bootstrap = (brokers.source.bootstrap, brokers.target.bootstrap)
     with ExitStack() as stack:
         consumer = _client("consume", bootstrap[1], assignment.remote_topic, str(arrivals))
-        reading = stack.enter_context(_ended(consumer, assignment.folder / "consumer.log"))
+        reading = stack.enter_context(running_child(consumer, assignment.folder / "consumer.log"))
         producer = _client("produce", bootstrap[0], assignment.topic, str(shape.rate))
-        stack.enter_context(_ended(producer, assignment.folder / "producer.log"))
+        stack.enter_context(running_child(producer, assignment.folder / "producer.log"))
         run = stack.enter_context(running(assignment, brokers))
         first = run.wait_for(1)
         time.sleep(_WARM_SECONDS)
@@ -46,7 +45,7 @@ def measure_latency(
         time.sleep(_ARRIVE_SECONDS)
         reading.terminate()
         if not reading.wait(30):
-            raise BenchmarkError("the consumer on the target does not end")
+            raise BenchmarkError("the consumer on the target did not end within 30 s")
         peak = run.tree.peak_rss_bytes
     measures: Measures = {
         "first_record_s": round(first.at - run.started, 2),
@@ -63,19 +62,8 @@ def _client(*arguments: str) -> list[str]:
     return [sys.executable, _SCRIPT, *arguments]
 
 
-@contextmanager
-def _ended(command: Sequence[str], output: Path) -> Iterator[KeptProcess]:
-    process = KeptProcess(command, output=output, scratch=None)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        if not process.wait(30):
-            process.kill()
-
-
 def _sleep(run: Run, seconds: float) -> None:
-    """Notices within a second when the mirror ends before its time."""
+    """Raises within a second if the mirror exits."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         run.raise_if_exited()
@@ -93,7 +81,7 @@ def _read(file: Path) -> array[int]:
 
 
 def summarise(seen: array[int], begin: int, end: int) -> Measures:
-    """`seen` holds number, send time and arrival in turn; records sent from `begin` to `end` count."""
+    """`seen` has number, send time and arrival of each record; records sent from `begin` to `end` count."""
     times = zip(seen[0::3], seen[1::3], seen[2::3], strict=True)
     first_arrival: dict[int, int] = {}
     duplicates = 0
@@ -102,7 +90,7 @@ def summarise(seen: array[int], begin: int, end: int) -> Measures:
             duplicates += number in first_arrival
             first_arrival.setdefault(number, arrived - sent)
     if not first_arrival:
-        raise BenchmarkError("no record of the measured time arrived")
+        raise BenchmarkError("no record sent in the measured time arrived")
     latencies = sorted(first_arrival.values())
     expected = max(first_arrival) - min(first_arrival) + 1
     result: Measures = {
@@ -116,6 +104,6 @@ def summarise(seen: array[int], begin: int, end: int) -> Measures:
 
 
 def _epochs(assignment: Assignment) -> set[int]:
-    """The epochs that Heliograph's log has named so far: a line says `epoch N` when one begins."""
+    """The epochs in Heliograph's log so far: it logs `epoch N` when one begins."""
     log = assignment.output.read_text(errors="replace")
     return {int(number) for number in _EPOCH.findall(log)}

@@ -1,10 +1,11 @@
-"""Writes records with their send time in them, or reads them and notes when: two processes of their own.
+"""Writes records that carry their send time, or reads them and notes the time of arrival.
 
     python benchmarks/latency_client.py produce BOOTSTRAP TOPIC RATE
     python benchmarks/latency_client.py consume BOOTSTRAP TOPIC FILE
 
-Both run until SIGTERM. A record's value begins with (send time in ns i64, number i64). The consumer
-then writes FILE: triples of 64-bit integers, number, send time and time of arrival, machine order.
+Each runs in a process of its own until SIGTERM. A record's value begins with (send time in ns i64, number
+i64). The consumer then writes FILE: triples of 64-bit integers, number, send time and time of arrival,
+machine order.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _IDLE_SECONDS = 0.0005
 
 
 def produce(bootstrap: str, topic: str, rate: int, stopped: Callable[[], bool]) -> None:
-    """Sends at an even pace, over all partitions in turn. A delay is made up for at once."""
+    """Sends at an even pace, over all partitions in turn. Catches up at once after a delay."""
     producer = Producer(
         {"bootstrap.servers": bootstrap, "linger.ms": 0, "acks": "all", "log_level": 2}
     )

@@ -1,4 +1,4 @@
-"""Fills source topics: once per shape, before anything is measured."""
+"""Fills the source topic of a shape, once, before measurements."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from itertools import cycle, islice
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from benchmarks.brokers import QUIET, LogEnds, Side
+from benchmarks.brokers import Side
 from benchmarks.compaction import LOADING_CONFIGS, compact
 from benchmarks.errors import BenchmarkError
 from benchmarks.shapes import Shape, key_stream, value_pool
+from harness.cluster_side import QUIET, LogEnds
 
 _IN_FLIGHT_BYTES = 64 * 1024 * 1024
 _FLUSH_SECONDS = 120.0
@@ -19,7 +20,7 @@ _FLUSH_SECONDS = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """What stands in a source topic. `payload_bytes` are the values, uncompressed, without keys."""
+    """The content of a source topic. `payload_bytes`: values, uncompressed, without keys."""
 
     topic: str
     records: int
@@ -41,10 +42,10 @@ def load(side: Side, shape: Shape) -> Loaded:
 
 
 def _produce(side: Side, shape: Shape, topic: str) -> int:
-    """Writes `shape.records` records in full batches; the bytes of all values.
+    """Writes `shape.records` records in full batches; returns the bytes of all values.
 
-    A batch's worth of records goes to one partition before the next gets its turn: round robin over
-    many partitions would send whatever has gathered when `linger.ms` is over.
+    A whole batch goes to one partition before the next: round robin over many partitions would send whatever
+    has gathered when `linger.ms` is over.
     """
     producer = Producer(
         {
@@ -79,7 +80,7 @@ def _produce(side: Side, shape: Shape, topic: str) -> int:
 
 
 def count(side: Side, shape: Shape) -> tuple[int, int]:
-    """Reads the whole topic: the number of records there are, and the bytes of their values."""
+    """Reads the whole topic; returns the number of records and the bytes of their values."""
     consumer = Consumer(
         {
             "bootstrap.servers": side.bootstrap,
@@ -95,7 +96,9 @@ def count(side: Side, shape: Shape) -> tuple[int, int]:
     try:
         while ends < shape.partitions:
             if time.monotonic() > deadline:
-                raise BenchmarkError(f"{shape.name}: not read to its end in {_FLUSH_SECONDS:.0f} s")
+                raise BenchmarkError(
+                    f"{shape.name}: not read to its end within {_FLUSH_SECONDS:.0f} s"
+                )
             for message in consumer.consume(10_000, 0.2):
                 if message.error() is not None:
                     ends += 1  # with these settings, the only error is the end of a partition
@@ -108,7 +111,7 @@ def count(side: Side, shape: Shape) -> tuple[int, int]:
 
 
 def warm(side: Side, shape: Shape) -> None:
-    """Lets a fresh broker compile what it will run, and create its own topics, before any run."""
+    """Lets a new broker's JVM compile, and its internal topics be created, before the first run."""
     side.create(shape.name, shape.partitions)
     _produce(side, shape, shape.name)
     consumer = Consumer(

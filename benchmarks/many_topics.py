@@ -1,11 +1,11 @@
-"""A mirror of many topics and groups: how soon all is there, and how long its cycles take.
+"""Measures a mirror of many topics and groups: time until all is copied, and duration of its cycles.
 
-    start ─► first record ─► all copied ─► groups, checkpoints there ─► new topics ─► commits ─► idle minute
-                                                                      └─ of these cycles the logs are read ─┘
+    start ─► first record ─► all copied ─► all groups, checkpoints ─► new topics ─► commits ─► idle minute
+                                                                      └─ cycles whose log lines are read ─┘
 
-What happens in a cycle is measured from the moment at which the cycle is due, one interval after the one
-before: how long one has to wait for that moment says nothing about a system. Nothing is waited for longer
-than `_PATIENCE_SECONDS`: then that is the figure, noted as late, and the run goes on.
+A cycle is measured from the moment at which it is due, one interval after the one before: the wait for that
+moment says nothing about a system. Each wait ends after `_PATIENCE_SECONDS`: that is the figure then, marked
+as late, and the run continues.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from statistics import median
 
-from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.brokers import Brokers
 from benchmarks.crowd import Crowd
 from benchmarks.job_log import JOBS, TOPICS, JobLog, mean
 from benchmarks.results import late
@@ -32,11 +32,12 @@ from benchmarks.watching import (
     parse_checkpoint,
     parse_offset_sync,
 )
+from harness.cluster_side import LogEnds
 
 _PATIENCE_SECONDS = 300.0
 _POLL_SECONDS = 0.02
-_DUTY = 3  # a rest of so many times as long as a look takes
-#: MM2 has ten syncs under way at a time; what is left when no more records come waits for a flush.
+_DUTY = 3  # sleep three times as long as a poll takes
+#: MM2 has ten offset syncs in flight; the others wait for a flush when no more records arrive.
 _FLUSH_SECONDS = 10
 
 
@@ -49,7 +50,7 @@ class Pace:
     idle_seconds: float = 60.0
 
     def settings(self, crowd: Crowd, assignment: Assignment) -> dict[str, str]:
-        """The same for every system. A sync of offsets for every `write`, so that each one is seen."""
+        """The same for every system. `offset.lag.max` makes an offset sync due with every `write`."""
         refresh, checkpoint = str(self.refresh_seconds), str(self.checkpoint_seconds)
         return {
             "groups": f"{assignment.topic}-.*",
@@ -64,12 +65,12 @@ class Pace:
         }
 
 
-#: For trying the harness. Intervals below ten seconds would not be told in Heliograph's log.
+#: For trying the harness. Heliograph does not log jobs with intervals below ten seconds.
 QUICK = Pace(refresh_seconds=10, new_topics=1, commits=1, idle_seconds=15.0)
 
 
 def warm_many(brokers: Brokers, shape: Shape) -> None:
-    """Lets the target's broker compile what it will run: the first system would pay for the next one."""
+    """Lets the target broker's JVM compile, so that the first system has no disadvantage."""
     crowd = Crowd(brokers.target, shape, "warm-up")
     crowd.create()
     crowd.write()
@@ -115,7 +116,7 @@ class _Measuring:
         self._ends = ends
         self._pace = pace
         self._log = JobLog(run.assignment)
-        self._late: set[str] = set()  # figures that were not waited for to the end
+        self._late: set[str] = set()  # figures whose wait timed out
         self._alias = run.assignment.source_alias
         self._syncs = Tail(
             brokers.source,
@@ -137,7 +138,7 @@ class _Measuring:
             copied = self._until_copied(shape.records)
             groups = self._until_groups_are_there("all_groups_s", beyond=0)
             checkpoints = self._until_checkpointed("all_checkpoints_s", self._crowd.groups)
-            self._log.read()  # what it tells so far is of the start
+            self._log.read()  # lines so far belong to the start
             settled = time.time()
             small = tree.rss_bytes
             new_topics = [self._new_topic(number) for number in range(self._pace.new_topics)]
@@ -170,7 +171,7 @@ class _Measuring:
         return self._wait("new_topic_s", lambda: ends.total() > 0) - due
 
     def _until_refreshed(self) -> float:
-        """When the refresh began that ends next."""
+        """Waits for the end of a refresh; returns when it began."""
         self._log.read()
         before = len(self._log.runs(TOPICS))
 
@@ -183,17 +184,18 @@ class _Measuring:
         return runs[-1].began if runs else now
 
     def _commits(self) -> list[dict[str, float]]:
-        """No more of them once one came late: the next would be measured by what is left of it."""
+        """Stops after a late one: its remaining work would fall into the next."""
         commits: list[dict[str, float]] = []
         while len(commits) < self._pace.commits and (not commits or not self._late):
             commits.append(self._commit())
         return commits
 
     def _commit(self) -> dict[str, float]:
-        """More records in every partition, then all groups move on at once, just after checkpoints were made.
+        """Writes more records into every partition, then commits for all groups just after a round of
+        checkpoints.
 
-        Until all their checkpoints are on the target, and all their offsets: from when the next checkpoints
-        are due. The length of the cycle is counted from the earliest timestamp of its checkpoints.
+        Measures from when the next checkpoints are due to all checkpoints, and to all group offsets, on the
+        target. The length of the cycle is counted from the earliest timestamp of its checkpoints.
         """
         crowd, run = self._crowd, self._run
         before, records = crowd.written, run.mark().records
@@ -243,8 +245,8 @@ class _Measuring:
         return self._wait(figure, watch.all_there)
 
     def _idle(self) -> float:
-        """CPU seconds of a minute in which nothing happens on the source, and nothing is left to be done:
-        what was committed last may still be on its way."""
+        """CPU seconds of a minute without writes on the source, after the mirror has finished its work for
+        the last commit."""
         self._until_quiet()
         before, began = self._run.tree.cpu_seconds(), time.monotonic()
         while (left := began + self._pace.idle_seconds - time.monotonic()) > 0:
@@ -254,8 +256,8 @@ class _Measuring:
         return round(used * 60 / self._pace.idle_seconds, 2)
 
     def _until_quiet(self) -> None:
-        """Until no checkpoint has come for as long as a cycle or a flush takes, and a bit. Offset syncs never
-        end: heartbeats are mirrored, too."""
+        """Waits until no checkpoint has arrived for 1.5 cycles or flushes. Offset syncs never end, since
+        heartbeats are mirrored."""
         rest = max(self._pace.checkpoint_seconds, _FLUSH_SECONDS) * 1.5
         seen, since = -1, time.time()
 
@@ -269,8 +271,8 @@ class _Measuring:
         self._wait("idle_cpu_s", there, duty=0)
 
     def _wait(self, figure: str, there: Callable[[], bool], duty: float = _DUTY) -> float:
-        """The moment at which it was there, in seconds since 1970; or that at which it was given up, and the
-        figure is noted as late."""
+        """The time at which `there` was true, in seconds since 1970; after a timeout the time of that, and
+        the figure is marked as late."""
         deadline = time.time() + _PATIENCE_SECONDS
         while True:
             asked = time.time()
@@ -285,8 +287,8 @@ class _Measuring:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checkpointed:
-    """`began`: the earliest timestamp of the checkpoints, which is when their cycle began; if some did not
-    come, when they were first looked for."""
+    """`began`: the earliest timestamp of the checkpoints, which is when their cycle began; after a timeout,
+    when the wait began."""
 
     at: float
     began: float

@@ -1,4 +1,4 @@
-"""The headline figures as bars: throughput, and CPU per GB."""
+"""Draws the headline figures as bars: throughput, and CPU per GB."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.results import Row
 from benchmarks.shapes import SHAPES, Shape
 from benchmarks.systems import System
 
-# Okabe and Ito's palette: told apart with any kind of colour vision, and in grey.
+# Okabe and Ito's palette: distinct with any kind of colour vision, and in grey.
 _COLOURS = {
     System.MM2: "#999999",
     System.MM2_TUNED: "#56B4E9",
@@ -30,7 +30,7 @@ _WIDTH = 0.8
 
 
 def draw(rows: Sequence[Row], file: Path) -> bool:
-    """False, and no picture, when no headline shape has been measured."""
+    """Whether a picture was drawn: False if no headline shape was measured."""
     found = {(row["shape"], row["system"]): row for row in rows}
     shapes = [
         shape
@@ -62,7 +62,7 @@ def draw(rows: Sequence[Row], file: Path) -> bool:
 
 
 def _label(shape: Shape) -> str:
-    """What it holds, and below it in what batches; all of them have the same partitions."""
+    """Values and codec, and below them the batches; the number of partitions is the same for all."""
     what, codec, batches = shape.about.split(", ")[:3]
     return f"{what}, {codec}\n{batches}"
 

@@ -1,9 +1,9 @@
-"""The copy loop of Heliograph without Spark: the ceiling of what Heliograph can reach.
+"""Runs Heliograph's copy loop without Spark: the upper bound of its throughput.
 
     python benchmarks/raw_copy.py mm2.properties [--processes N]
 
-Copies what is in the topics when it starts, and ends. Partitions are dealt out to the processes in
-turn, each process runs one Link.
+Copies what is in the topics when it starts, and ends. Partitions are assigned to the processes in turn; each
+process runs one CopyLoop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> Non
     logging.basicConfig(level=logging.INFO)
     source, target = _clients(mirror, flow)
     _, probe_client = _clients(mirror, flow)
-    link = CopyLoop(
+    loop = CopyLoop(
         flow,
         leases,
         source=source,
@@ -38,10 +38,10 @@ def copy(mirror: MirrorConfig, flow: FlowConfig, leases: Sequence[Lease]) -> Non
         probe_client=probe_client,
         stopped=lambda: False,
     )
-    link.run()
+    loop.run()
     for client in (source, target, probe_client):
         client.close()
-    failed = [each for each in link.receipts() if each.state is not PartitionState.DONE]
+    failed = [each for each in loop.receipts() if each.state is not PartitionState.DONE]
     for receipt in failed:
         logging.error("not done: %s", receipt)
     sys.exit(1 if failed else 0)
@@ -55,7 +55,8 @@ def _clients(mirror: MirrorConfig, flow: FlowConfig) -> tuple[ClusterClient, Clu
 
 
 def _plan(mirror: MirrorConfig, flow: FlowConfig) -> list[Lease]:
-    """Creates the remote topics and the offsets topic; a lease per partition, bounded by its end."""
+    """Creates the remote topics and the offsets topic; returns a lease per partition, up to its current
+    end."""
     source, target = _clients(mirror, flow)
     chosen = flow.topic_filter()
     counts = {

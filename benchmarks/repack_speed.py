@@ -1,4 +1,4 @@
-"""Records per second of repack, per codec and reason, on one core.
+"""Measures records per second of repacking, per codec and reason, on one core.
 
 Run with: python benchmarks/repack_speed.py [seconds per figure, default 0.5]
 """

@@ -1,4 +1,4 @@
-"""The results as text: a table with ratios against MM2, and the targets."""
+"""Prints results as text: a table with ratios to MM2, and the targets."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from benchmarks.results import FIGURES, OWN_FIGURES, Row, is_late
 from benchmarks.systems import EARLIER, System
 from benchmarks.targets import verdicts
+from harness.text import aligned
 
+_TEXT_COLUMNS = 2
 _RATIOS = ("records_per_s", "cpu_s_per_gb")
 _RIVALS = (System.MM2, System.MM2_TUNED)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A line per row of a copy; the last columns say how many times the rival's figure it is."""
+    """A line per copy; the last columns are ratios to the rival's figures."""
     rows = [row for row in rows if row["shape"] not in OWN_FIGURES]
     if not rows:
         return ""
@@ -31,7 +33,7 @@ def table(rows: Sequence[Row]) -> str:
         ]
         for row in rows
     ]
-    return _aligned([header, *lines])
+    return aligned([header, *lines], left=_TEXT_COLUMNS)
 
 
 def own_table(rows: Sequence[Row]) -> str:
@@ -46,18 +48,18 @@ def own_table(rows: Sequence[Row]) -> str:
         for figure in OWN_FIGURES[shape]:
             values = [_found(row, figure) for row in (own, rival)]
             lines.append([shape, figure, *values, _ratio(own, rival, figure)])
-    return _aligned(lines)
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def versions(rows: Sequence[Row]) -> str:
-    """This version by the one before, of medians over the rounds."""
+    """Ratios of this version to the one before, of medians over the rounds."""
     found = {(row["shape"], row["system"]): row for row in rows}
     lines = [["shape", "system", *(f"{figure} : before" for figure in _RATIOS)]]
     for (shape, system), row in found.items():
         if system in EARLIER:
             rival = found.get((shape, EARLIER[System(system)]))
             lines.append([shape, system, *(_ratio(row, rival, each, 3) for each in _RATIOS)])
-    return _aligned(lines)
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def targets(rows: Sequence[Row]) -> str:
@@ -66,8 +68,8 @@ def targets(rows: Sequence[Row]) -> str:
         for each in verdicts(rows)
     ]
     if not lines:
-        return "no target can be judged: figures of heliograph and of a rival are needed"
-    return _aligned([["shape", "target", "found", ""], *lines], left=2)
+        return "no targets: figures of heliograph and of a rival are needed"
+    return aligned([["shape", "target", "found", ""], *lines], left=_TEXT_COLUMNS)
 
 
 def _found(row: Row | None, figure: str) -> str:
@@ -86,14 +88,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def _aligned(lines: Sequence[Sequence[str]], left: int = 2) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index < left else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

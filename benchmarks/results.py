@@ -1,23 +1,18 @@
-"""Rows of the results file: one per shape and system, medians over the rounds."""
+"""Collects the rows of the results file: one per shape and system, medians over the rounds."""
 
 from __future__ import annotations
 
 import json
-import os
-import platform
 import statistics
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 from benchmarks.job_log import JOBS, mean
 from benchmarks.running import Measures
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System
-from heliograph.embedded import KAFKA_VERSION
+from harness.results import machine, write_json
 
 Row = dict[str, Any]
 
@@ -31,7 +26,7 @@ FIGURES = (
     "first_record_s",
     "peak_rss_mb",
 )
-#: Of shapes with many topics.
+#: Figures of shapes with many topics.
 MANY_FIGURES = (
     "first_record_s",
     "all_copied_s",
@@ -49,7 +44,7 @@ MANY_FIGURES = (
     "copied_rss_mb",
     "end_rss_mb",
 )
-#: Of a mirror that was killed and started again.
+#: Figures of a mirror that was killed and started again.
 RESUME_FIGURES = (
     "resumed_s",
     "resume_s",
@@ -66,7 +61,7 @@ _SYSTEMS = list(System)
 
 
 def late(figure: str) -> str:
-    """The mark of a figure that says how long was waited in vain: the true one is larger."""
+    """The key that marks a figure as a lower bound: the wait for it timed out."""
     return f"{figure}_late"
 
 
@@ -75,7 +70,7 @@ def is_late(row: Row, figure: str) -> bool:
 
 
 class Results:
-    """Grows run by run; `write` leaves the file whole at any time."""
+    """Grows run by run; `write` replaces the file in one step."""
 
     def __init__(self, file: Path, *, merge: bool) -> None:
         self._file = file
@@ -88,17 +83,14 @@ class Results:
         self._rounds.setdefault((shape, system.value), []).append(measures)
 
     def rows(self) -> list[Row]:
-        """This run's rows, and of an earlier run those that this one did not measure."""
+        """The rows of this series, and rows of an earlier one that this one did not measure."""
         kept = [row for row in self._earlier if _key(row) not in self._rounds]
         rows = [_row(*key, rounds) for key, rounds in self._rounds.items()]
         return sorted([*kept, *rows], key=_place)
 
     def write(self) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._file.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.rows(), indent=1) + "\n")
-        temporary.replace(self._file)
-        self._file.with_suffix(".machine.json").write_text(json.dumps(machine(), indent=1) + "\n")
+        write_json(self._file, self.rows())
+        write_json(self._file.with_suffix(".machine.json"), machine())
 
 
 def _key(row: Row) -> tuple[str, str]:
@@ -120,26 +112,6 @@ def _row(shape: str, system: str, rounds: Sequence[Measures]) -> Row:
 
 
 def median(values: Iterable[float | None]) -> float | None:
-    """Of the rounds that have a figure; None where there is none."""
+    """Over the rounds that have the figure; None if none has."""
     found = [value for value in values if value is not None]
     return statistics.median(found) if found else None
-
-
-def machine() -> dict[str, Any]:
-    """What the figures depend on, without the machine's name."""
-    return {
-        "date": datetime.now(UTC).date().isoformat(),
-        "cpu": _cpu_model(),
-        "cores": os.cpu_count(),
-        "memory_gb": round(psutil.virtual_memory().total / 1e9),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "kafka": KAFKA_VERSION,
-    }
-
-
-def _cpu_model() -> str:
-    file = Path("/proc/cpuinfo")
-    lines = file.read_text().splitlines() if file.is_file() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor()

@@ -1,7 +1,8 @@
-"""A mirror that is killed while it copies, and started again: how soon it goes on, and what it copies twice.
+"""Kills a mirror while it copies and starts it again: how soon it resumes, and how many records it copies
+twice.
 
-start ─► 40 % copied ─► kill -9 ─► start ─► first new record ─► nothing more comes
-                                    └ what its log says of resuming ┘
+start ─► 40 % copied ─► kill -9 ─► start ─► first new record ─► no new records for 15 s
+                                    └ durations from its log ┘
 """
 
 from __future__ import annotations
@@ -16,22 +17,25 @@ from benchmarks.running import Measures, Run, running
 from benchmarks.systems import Assignment, System
 
 _KILLED_AT = 0.4  # of the records
-#: What was on its way to the broker has landed by then.
+#: Requests in flight have reached the broker by then.
 _LAND_SECONDS = 2.0
-#: After so long without a record there will be none.
+#: The copy is complete after so long without a new record.
 _QUIET_SECONDS = 15.0
 _LOOK_SECONDS = 0.5
 #: Connect may keep a killed worker's tasks for it for five minutes (scheduled.rebalance.max.delay.ms).
 _PATIENCE_SECONDS = 360.0
 
 _DRIVER = re.compile(r"stored offsets and snapshots took (\d+) ms")
-_TASK = re.compile(r"(\d+) partitions looked at in (\d+) ms: (\d+) records are on the target")
+#: Versions before 2026-11-18, which `--before` may run, wrote "partitions looked at in".
+_TASK = re.compile(
+    r"(\d+) partitions(?: looked at)? in (\d+) ms: (\d+) records are (?:already )?on"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """What Heliograph's log says: the driver reads offsets and snapshots, then all tasks look at the target
-    at once. What is there already they read past as its turn comes."""
+    """From Heliograph's log: the driver reads stored offsets and producer snapshots, then all tasks inspect
+    the target at the same time. Records that are there already are skipped later, during the copy."""
 
     partitions: int
     seconds: float
@@ -43,7 +47,7 @@ class Resumed:
 
 
 def measure_resume(assignment: Assignment, brokers: Brokers, loaded: Loaded) -> Measures:
-    """The harness counts by log ends: what a system copies twice is there beyond what was loaded."""
+    """Records are counted by log ends: what was copied twice is the surplus over what was loaded."""
     with running(assignment, brokers) as run:
         run.wait_for(int(loaded.records * _KILLED_AT))
         run.kill()
@@ -82,7 +86,7 @@ def _until_quiet(run: Run) -> int:
 
 
 def resumed(log: str) -> Resumed | None:
-    """None if the log does not tell."""
+    """None if the log has no such lines."""
     reads = [int(found) for found in _DRIVER.findall(log)]
     tasks = [(int(count), int(ms), int(there)) for count, ms, there in _TASK.findall(log)]
     if not reads or not tasks:

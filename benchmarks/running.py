@@ -1,28 +1,26 @@
-"""Starts one system, watches the target, and measures until all records are there."""
+"""Starts one system and measures until all records are on the target."""
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-import psutil
-
-from benchmarks.brokers import Brokers, LogEnds
+from benchmarks.brokers import Brokers
 from benchmarks.errors import BenchmarkError
 from benchmarks.loading import Loaded
-from benchmarks.process_tree import ProcessTree
 from benchmarks.systems import Assignment
-from heliograph.embedded.child_process import KeptProcess
+from harness.cluster_side import LogEnds
+from harness.process_tree import ProcessTree
+from harness.processes import kill
+from heliograph.embedded.child_process import ChildProcess
 
 Measures = dict[str, float | None]
 
 _POLL_SECONDS = 0.02
-_DUTY = 9  # polls of many partitions are dearer: rest nine times as long as a poll takes
+_DUTY = 9  # sleep nine times as long as a poll takes: polls of many partitions cost more
 _STALL_SECONDS = 120.0
 _STOP_SECONDS = 30.0
 
@@ -35,7 +33,7 @@ class Ends(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
-    """A moment: when, records on the target, CPU seconds of the tree and of the brokers."""
+    """A measurement: time, records on the target, CPU seconds of the tree and of the brokers."""
 
     at: float
     records: int
@@ -44,8 +42,8 @@ class Mark:
 
 
 class Run:
-    """A system at work. `started` is the moment before its process was there, `started_at` the same
-    in seconds since 1970."""
+    """A running system. `started` is the time just before its process started, `started_at` the same in
+    seconds since 1970."""
 
     def __init__(self, assignment: Assignment, brokers: Brokers, ends: Ends) -> None:
         self.assignment = assignment
@@ -53,14 +51,14 @@ class Run:
         self._ends = ends
         command = assignment.prepare()
         self.started, self.started_at = time.monotonic(), time.time()
-        self._process = KeptProcess(command, output=assignment.output, scratch=None)
+        self._process = ChildProcess(command, output=assignment.output, scratch=None)
         self.tree = ProcessTree(self._process.pid)
         self._stopping = 0.0
 
     def wait_for(
         self, records: int, duty: float = _DUTY, *, patience: float = _STALL_SECONDS
     ) -> Mark:
-        """The first moment at which the target has at least so many records."""
+        """Measures when the target first has at least so many records."""
         seen, seen_at = 0, time.monotonic()
         while True:
             exited = self._process.exit_code
@@ -73,10 +71,12 @@ class Run:
                 seen, seen_at = found, now
             if exited is not None:
                 raise BenchmarkError(
-                    f"exited with code {exited}, {found} of {records} records there"
+                    f"exited with code {exited} after {found} of {records} records"
                 )
             if now - seen_at > patience:
-                raise BenchmarkError(f"stands still with {found} of {records} records there")
+                raise BenchmarkError(
+                    f"no progress for {patience:.0f} s after {found} of {records} records"
+                )
             time.sleep(max(_POLL_SECONDS, duty * (now - asked)))
 
     def raise_if_exited(self) -> None:
@@ -98,37 +98,28 @@ class Run:
     def kill(self) -> None:
         """kill -9 of all its processes at once."""
         for process in self.tree.processes():
-            _kill(process)
+            kill(process)
         self._process.wait(_STOP_SECONDS)
 
     def stop(self) -> float:
-        """SIGTERM as an operator would; how many seconds it took to be gone."""
+        """SIGTERM; the seconds until the process had ended."""
         asked = time.monotonic()
         family = self.tree.processes()
         self._process.terminate()
         if not self._process.wait(_STOP_SECONDS):
             for process in reversed(family):
-                _kill(process)
+                kill(process)
             self._process.kill()
             self._process.wait(_STOP_SECONDS)
         took = time.monotonic() - asked
-        for process in family:  # helpers that outlive their parent must not work in the next run
-            _kill(process)
+        for process in family:  # processes that outlive their parent must not disturb the next run
+            kill(process)
         return took
-
-
-def _kill(process: psutil.Process) -> None:
-    # is_running compares the time of creation: a pid that was given to another is left alone.
-    if process.is_running():
-        try:
-            os.kill(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return
 
 
 @contextmanager
 def running(assignment: Assignment, brokers: Brokers, ends: Ends | None = None) -> Iterator[Run]:
-    """Without `ends`, the records of the assignment's one topic count."""
+    """Without `ends`, the records of the assignment's topic are counted."""
     committed = assignment.transactional
     ends = ends or LogEnds(brokers.target, assignment.remote_topic, committed=committed)
     run = Run(assignment, brokers, ends)
@@ -140,9 +131,9 @@ def running(assignment: Assignment, brokers: Brokers, ends: Ends | None = None) 
 
 
 def measure_throughput(assignment: Assignment, brokers: Brokers, loaded: Loaded) -> Measures:
-    """From the first record on the target to the last.
+    """From the first records seen on the target to the last.
 
-    What is there when the first records are seen counts for neither time nor CPU.
+    Records that are there at the first look count for neither time nor CPU.
     """
     with running(assignment, brokers) as run:
         first = run.wait_for(1)
@@ -162,7 +153,7 @@ def measure_throughput(assignment: Assignment, brokers: Brokers, loaded: Loaded)
 def _steady(first: Mark, last: Mark, loaded: Loaded) -> Measures:
     records, seconds = last.records - first.records, last.at - first.at
     if records <= 0 or seconds <= 0:
-        return {}  # all there at the first look: too few records to measure
+        return {}  # all records were there at the first look: too few to measure
     payload = loaded.payload_bytes * records / loaded.records
     return {
         "records_per_s": round(records / seconds),

@@ -1,4 +1,4 @@
-"""The shapes of data that are mirrored, and the values they are made of."""
+"""The shapes of data that are mirrored, and their generated values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-# Enough different values that no batch holds one twice: repeats would compress too well.
+# So many values that no batch has one twice: repeats would compress too well.
 _POOL = 1000
 _LETTERS = string.ascii_letters + string.digits
 _WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "ivory", "jetty")
@@ -16,13 +16,13 @@ _WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """`headline` shapes carry the targets and get all rounds; the others get one.
+    """`headline` shapes have targets and all rounds; the others have one round.
 
-    `batch_bytes` counts before compression. With `keys`, that many different keys are drawn at
-    random and the topic is compacted before anything is measured. With `rate`, nothing is loaded:
-    that many records a second are written while the mirror runs, and latency is measured. With more
-    than one of `topics`, all of them with `partitions`, it is the work around the data that is measured;
-    `records` are in all of them together. If `killed`, the mirror is, and it is measured how it resumes.
+    `batch_bytes` is the size before compression. `keys`: the number of different keys, drawn at random; the
+    topic is compacted before measurements. `rate`: nothing is loaded; so many records a second are written
+    while the mirror runs, and latency is measured. More than one of `topics`, each with `partitions` and with
+    `records` in all of them together: the work around the data is measured. `killed`: the mirror is killed,
+    and its resuming is measured.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Shape:
     headline: bool = False
 
     def quick(self) -> Shape:
-        """A tenth of it, or of the topics a twentieth: for trying the harness, not for figures."""
+        """A tenth of the records, or a twentieth of the topics: for trying the harness, not for figures."""
         if self.topics > 1:
             return replace(
                 self,
@@ -54,7 +54,7 @@ class Shape:
 
     @property
     def own_topics(self) -> bool:
-        """Whether every run has source topics of its own: what is in them changes while it runs."""
+        """Whether every run creates its own source topics, since it changes their content."""
         return self.rate is not None or self.topics > 1
 
     @property
@@ -179,7 +179,7 @@ def _numbers(dice: random.Random, different: int) -> Iterator[int]:
 
 
 def named(names: Sequence[str]) -> list[Shape]:
-    """The shapes with these names, in the order of SHAPES; KeyError for one that is unknown."""
+    """The shapes with these names, in the order of SHAPES; KeyError for an unknown name."""
     known = {shape.name for shape in SHAPES}
     for name in names:
         if name not in known:

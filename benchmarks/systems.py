@@ -1,4 +1,4 @@
-"""The systems that are compared: what each is configured with, and how it is started."""
+"""The systems under measurement: their configurations and commands."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from harness.mirrors import heliograph_command, mirror_properties, write_mirror_file
 from heliograph.embedded import PRODUCTION_JVM
-from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import mirror_maker_command
 
 
@@ -24,36 +24,23 @@ class System(StrEnum):
     BEFORE_RAW_COPY = "raw-copy-before"
 
 
-#: This checkout's, and the same system of another one.
+#: A system of this checkout, and the same of another checkout.
 EARLIER = {
     System.HELIOGRAPH: System.BEFORE,
     System.HELIOGRAPH_EOS: System.BEFORE_EOS,
     System.RAW_COPY: System.BEFORE_RAW_COPY,
 }
 _TRANSACTIONAL = (System.HELIOGRAPH_EOS, System.BEFORE_EOS)
-# As connect-mirror-maker.sh has it: a heap that may grow from 256 MB to 2 GB (the last -Xms counts).
+# As in connect-mirror-maker.sh: a heap that grows from 256 MB to 2 GB (the last -Xms counts).
 _MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
-
-# One broker per cluster; otherwise MM2's defaults, with a task per partition of the first shapes.
-_DEFAULTS = {
-    "replication.factor": "1",
-    "checkpoints.topic.replication.factor": "1",
-    "heartbeats.topic.replication.factor": "1",
-    "offset-syncs.topic.replication.factor": "1",
-    "offset.storage.replication.factor": "1",
-    "status.storage.replication.factor": "1",
-    "config.storage.replication.factor": "1",
-    "tasks.max": "4",
-    "sync.topic.acls.enabled": "false",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
     """One run: mirror `topic` from source to target, or all topics if it is a pattern.
 
-    The aliases are new in every run, and with them all remote and internal topics: MM2 resumes from
-    its offsets topic otherwise, and begins with the tasks of an older configuration.
+    Every run has new aliases, and so new remote and internal topics: with the old ones MM2 would resume from
+    its offsets topic and start with the tasks of an older configuration.
     """
 
     system: System
@@ -81,17 +68,17 @@ class Assignment:
 
     @property
     def transactional(self) -> bool:
-        """Whether what it writes counts when it is committed."""
+        """Whether it writes in transactions, so that only committed records count."""
         return self.system in _TRANSACTIONAL
 
     @property
     def output(self) -> Path:
-        """What the process writes; MM2's log is in mm2.log beside it."""
+        """The output of the process; MM2's log is mm2.log beside it."""
         return self.folder / "output.log"
 
     @property
     def _checkout(self) -> Path:
-        """Whose `.venv/bin/python` runs, or else this one."""
+        """The checkout that `python` belongs to; this one without `python`."""
         return Path(__file__).parents[1] if self.python is None else self.python.parents[2]
 
     @property
@@ -100,16 +87,10 @@ class Assignment:
 
     def properties(self) -> dict[str, str]:
         source, target = self.source_alias, self.target_alias
-        flow = f"{source}->{target}"
-        properties = {
-            "clusters": f"{source},{target}",
-            f"{source}.bootstrap.servers": self.source,
-            f"{target}.bootstrap.servers": self.target,
-            f"{flow}.enabled": "true",
-            f"{flow}.topics": self.topic,
-            **_DEFAULTS,
-            **self.settings,
-        }
+        properties = mirror_properties(
+            (source, self.source), (target, self.target), self.topic, replicas=1
+        )
+        properties |= self.settings
         if self.system is System.MM2_TUNED:
             properties |= _tuning(source, target)
         if self.transactional:
@@ -119,13 +100,11 @@ class Assignment:
         return properties
 
     def prepare(self) -> list[str]:
-        """Writes the files of this run into its folder; the command that starts it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / "mm2.properties"
-        file.write_text(render_properties(self.properties()))
+        """Writes the files of this run into its folder; returns the command that starts it."""
+        file = write_mirror_file(self.folder, self.properties())
         python = sys.executable if self.python is None else str(self.python)
         if self._is_heliograph:
-            return [python, "-m", "heliograph", "run", str(file)]
+            return heliograph_command("run", str(file), python=python)
         if self.system in (System.RAW_COPY, System.BEFORE_RAW_COPY):
             script = self._checkout / "benchmarks" / "raw_copy.py"
             return [python, str(script), str(file), "--processes", str(self.processes)]
@@ -141,7 +120,7 @@ def _exactly_once(source: str, target: str) -> dict[str, str]:
 
 
 def _tuning(source: str, target: str) -> dict[str, str]:
-    """Compression, large batches, large fetches: what made MM2 fastest in our trials."""
+    """Compression, large batches, large fetches: the settings with which MM2 was fastest in trials."""
     batching = {"compression.type": "lz4", "batch.size": "524288", "linger.ms": "20"}
     override = f"{source}->{target}.producer.override"
     return {

@@ -1,4 +1,4 @@
-"""What Heliograph must show against MM2, checked against rows of results."""
+"""The targets of Heliograph against MM2, checked against rows of results."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from benchmarks.systems import System
 
 _HEADLINE = tuple(shape.name for shape in SHAPES if shape.headline)
 _LATENCY = tuple(shape.name for shape in SHAPES if shape.rate is not None)
-#: Everything that is a time, and memory; how the resident set changed is for a person to judge.
+#: All times, and memory; changes of the resident set have no target.
 _MANY_TARGETS = tuple(each for each in MANY_FIGURES if each not in ("copied_rss_mb", "end_rss_mb"))
 _EPOCH_CHANGES = 2
-#: After SIGTERM, whatever it copies.
+#: After SIGTERM, during any copy.
 _STOP_SECONDS = 5.0
 _RESUME_BOUNDS = {"resume_s_per_100": 1.0, "surplus_records": 0.0}
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
@@ -86,7 +86,7 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
                     shape=shape,
                     text=_words(target),
                     ratio=ratio,
-                    # A rival that was given up on would have needed longer still.
+                    # A late figure is a lower bound: it cannot meet a target.
                     met=target.holds(ratio) and not is_late(found[shape, target.of], target.figure),
                 )
     for shape in RESUME:
@@ -100,7 +100,7 @@ def verdicts(rows: Sequence[Row]) -> Iterator[Verdict]:
         changes = [each.get("epoch_changes") for each in row["rounds"]] if row else []
         if changes:
             fewest = min(each or 0 for each in changes)
-            text = f"changes of epoch meanwhile >= {_EPOCH_CHANGES}"
+            text = f"changes of epoch in the measured time >= {_EPOCH_CHANGES}"
             yield Verdict(shape=shape, text=text, ratio=fewest, met=fewest >= _EPOCH_CHANGES)
 
 

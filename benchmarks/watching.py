@@ -1,4 +1,4 @@
-"""What an ordinary client sees on the target of many topics and groups."""
+"""Reads log ends, checkpoints and group offsets of many topics and groups on the target."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
-from benchmarks.brokers import QUIET, Side
+from benchmarks.brokers import Side
+from harness.cluster_side import QUIET
 
 _TIMEOUT_SECONDS = 30.0
 _GROUPS_AT_A_TIME = 25
@@ -34,14 +35,14 @@ class Seen(NamedTuple):
 
 
 class RemoteEnds:
-    """The log end offsets of all topics whose names begin alike, added up.
+    """The sum of the log end offsets of all topics with a prefix.
 
-    Asking for thousands of partitions takes a good part of a second, so a sample is asked for first: one
-    partition of each topic. Before it is complete there is no need to know more.
+    Listing thousands of partitions takes a good part of a second, so one partition of each topic is listed
+    first, and the others only once those are complete.
     """
 
     def __init__(self, side: Side, prefix: str, topics: int) -> None:
-        self.records_per_partition = 0  # of a target that is complete
+        self.records_per_partition = 0  # when the copy is complete
         self._side = side
         self._prefix = prefix
         self._wanted = topics
@@ -49,7 +50,7 @@ class RemoteEnds:
         self._sample: list[TopicPartition] = []
 
     def total(self) -> int:
-        """Records on the target; of the sample only, if others must be missing, too."""
+        """Records on the target; those of the sample while it is incomplete."""
         if len(self._sample) < self._wanted:
             self._look()
         found = self._sum(self._sample)
@@ -62,7 +63,7 @@ class RemoteEnds:
             return 0
         asked = self._side.admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
         wait(asked.values(), _TIMEOUT_SECONDS)
-        # A topic just made has metadata before it has leaders: what cannot be told has no records.
+        # A new topic has metadata before it has leaders: a partition with an error counts as empty.
         return sum(f.result().offset for f in asked.values() if f.exception() is None)
 
     def _look(self) -> None:
@@ -79,9 +80,9 @@ class RemoteEnds:
 
 
 class Tail(Generic[P]):
-    """Reads an internal topic of one partition as it grows: the newest record for every place.
+    """Follows an internal topic of one partition, and keeps the newest record of every place.
 
-    `parse` makes of a record's key and value a place and an upstream offset.
+    `parse` turns key and value of a record into a place and an upstream offset.
     """
 
     def __init__(
@@ -99,19 +100,19 @@ class Tail(Generic[P]):
             self._consumer.close()
 
     def reached(self, places: Collection[P], upstream: int) -> list[Seen] | None:
-        """Reads on; the newest record of every place, if all of them have come so far."""
+        """Reads new records; the newest of every place if all have reached `upstream`, else None."""
         self._read()
         found = [self._seen.get(place) for place in places]
         there = [seen for seen in found if seen is not None and seen.upstream >= upstream]
         return there if len(there) == len(found) else None
 
     def count(self) -> int:
-        """Reads on; how many records there have been so far."""
+        """Reads new records; the number of records so far."""
         self._read()
         return self._count
 
     def _read(self) -> None:
-        """What has come by now; waits a moment for the first of it."""
+        """Reads the records that are there; waits 0.05 s for the first."""
         if self._consumer is None and not self._side.partitions(self._topic):
             time.sleep(0.1)
             return
@@ -160,7 +161,8 @@ def _string(data: bytes, at: int) -> tuple[str, int]:
 
 
 class GroupWatch:
-    """Which groups' offsets on the target are past a bound; a group that is, is not asked about again."""
+    """Checks whether the offsets of all groups on the target are past a bound; a group that is, is not listed
+    again."""
 
     def __init__(self, side: Side, groups: Mapping[str, int], beyond: int) -> None:
         """`groups` maps each to the number of its partitions."""
@@ -169,7 +171,7 @@ class GroupWatch:
         self._beyond = beyond
 
     def all_there(self) -> bool:
-        """Asks about some groups at a time, and no further once one of them is not there."""
+        """Lists some groups at a time, and stops at the first that is not past the bound."""
         while self._left:
             some = list(self._left)[:_GROUPS_AT_A_TIME]
             if not all(map(self._is_there, self._ask(some))):

@@ -1,4 +1,4 @@
-"""python -m chaos: every fault against every system, under load; 1 when a bar is missed."""
+"""Runs every fault against every system, under load: python -m chaos. Exit code 1 if a bar is missed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
-from chaos.errors import ChaosError
 from chaos.faults import FAULTS, Fault, named
 from chaos.report import markdown, table
 from chaos.results import Results, misses
@@ -24,12 +23,14 @@ from chaos.soak import soak
 from chaos.spark_cluster import SparkCluster
 from chaos.stage import Stage
 from chaos.subjects import Mode, System
+from harness.errors import HarnessError
+from harness.text import say
 from heliograph.errors import HeliographError
 
 _ROOT = Path(__file__).parent
 _OUT = _ROOT / "results" / "latest.json"
 _SOAK_OUT = _ROOT / "results" / "soak.json"
-# Not the results that are kept with the code.
+# Apart from the results in the repository.
 _QUICK_OUT = _ROOT / "work" / "quick.json"
 _LONGEST_SECONDS = 60.0
 _QUICK_LONGEST_SECONDS = 6.0
@@ -70,7 +71,7 @@ class Plan:
 
 
 def run(plan: Plan) -> tuple[Results, list[str]]:
-    """Results are written after every session: what was found before an interruption stays."""
+    """Results are written after every session, so that an interruption loses one session at most."""
     results = Results(plan.out, merge=plan.merge, seed=plan.seed)
     failures: list[str] = []
     orders = plan.orders(time.strftime("%Y%m%d-%H%M%S"))
@@ -79,39 +80,35 @@ def run(plan: Plan) -> tuple[Results, list[str]]:
             for order in group:
                 try:
                     _one(order, stage, results)
-                except (ChaosError, HeliographError, KafkaException) as e:
+                except (HarnessError, HeliographError, KafkaException) as e:
                     failures.append(f"{order.fault.name}, {order.system}: {e}")
-                    _say(f"FAILED: {failures[-1]}")
+                    say(f"FAILED: {failures[-1]}")
                     stage.heal()
     return results, failures
 
 
 def _one(order: Order, stage: Stage, results: Results) -> None:
     modes = ", ".join(order.modes)
-    _say(f"{order.fault.name}, {order.system} ({modes}): {order.fault.about}; {order.folder}")
+    say(f"{order.fault.name}, {order.system} ({modes}): {order.fault.about}; {order.folder}")
     with contextlib.ExitStack() as stack:
         spark = None
         if order.fault.needs_spark_cluster:
             spark = stack.enter_context(SparkCluster(order.folder / "spark"))
-        results.add(Session(order, stage, _say).run(spark))
+        results.add(Session(order, stage, say).run(spark))
     results.write()
     rows = results.rows()
     rows = [r for r in rows if (r["fault"], r["system"]) == (order.fault.name, order.system)]
     for row in rows:
-        _say(f"  {row}")
+        say(f"  {row}")
     for side in stage.sides:
         if any(map(misses, rows)):
             side.keep_logs(order.folder)
-        side.delete_all()
+        side.delete_all_but(())
 
 
 def _soak(plan: Plan, minutes: float) -> bool:
     folder = _ROOT / "work" / time.strftime("%Y%m%d-%H%M%S-soak")
-    return soak(minutes, plan.systems[0], plan.modes[0], folder, plan.out, _say)
-
-
-def _say(line: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
+    return soak(minutes, plan.systems[0], plan.modes[0], folder, plan.out, say)
 
 
 def _plan(arguments: Sequence[str] | None) -> Plan:
@@ -121,7 +118,7 @@ def _plan(arguments: Sequence[str] | None) -> Plan:
     add("--systems", default="heliograph", help="heliograph, mm2; default: %(default)s")
     add("--modes", default="default,exactly-once", help="default: %(default)s")
     add("--times", type=int, help="strikes of each fault; default: 100 service kills, 20 others")
-    add("--seed", type=int, help="of all that is chosen at random; default: a new one, printed")
+    add("--seed", type=int, help="seed of all random choices; default: a new one, which is printed")
     add("--rate", type=float, default=2000.0, help="records a second; default: %(default)s")
     add("--quick", action="store_true", help="a few strikes of each, none longer than 6 s")
     add("--soak", type=float, metavar="MINUTES", help="no faults: 20 MB/s, does memory stay flat?")
@@ -155,15 +152,15 @@ def _out(quick: bool, soak_minutes: float | None) -> Path:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """0 when every session has a result and every bar is met."""
+    """0 if every session has a result and every bar is met."""
     plan = _plan(arguments)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # brokers and mounts are cleaned up
     try:
         if plan.soak_minutes is not None:
             return 0 if _soak(plan, plan.soak_minutes) else 1
-        _say(f"seed {plan.seed}")
+        say(f"seed {plan.seed}")
         results, failures = run(plan)
-    except (HeliographError, ChaosError) as e:
+    except (HeliographError, HarnessError) as e:
         print(f"chaos: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

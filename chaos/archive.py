@@ -1,4 +1,4 @@
-"""Logs read whole by an independent client. What has been read stays, when the log itself is cut."""
+"""Reads whole logs with an independent client, and keeps records that the log later loses."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Mapping
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from benchmarks.brokers import QUIET
 from chaos.errors import ChaosError
 from chaos.oracle import STRANGER, Entry, Log, identity_of
 from chaos.record import decode
+from harness.cluster_side import QUIET
 
 _BATCH = 2_000
-_GATHER_SECONDS = 0.2  # a batch is waited for until it is full
+_GATHER_SECONDS = 0.2  # the longest wait for a full batch
 _SILENCE_SECONDS = 60.0
 
 
 class Archive:
-    """Some topics of a cluster, as far as they have been read."""
+    """The records of some topics, up to where they were read."""
 
     def __init__(
         self, bootstrap: str, topics: Mapping[str, int], *, committed: bool = True
@@ -34,23 +34,25 @@ class Archive:
             **QUIET,
         }
         self.log: Log = {(topic, p): [] for topic, count in topics.items() for p in range(count)}
-        #: Where the next `extend` begins; past ends of transactions, and what was aborted.
+        #: Where the next `extend` begins, after transaction markers and aborted records.
         self.ends: dict[tuple[str, int], int] = dict.fromkeys(self.log, 0)
 
     def extend(self) -> Log:
-        """Reads on, to the end of every partition."""
+        """Reads to the end of every partition."""
         consumer = Consumer(self._settings)
         try:
             consumer.assign([TopicPartition(t, p, end) for (t, p), end in self.ends.items()])
             ended: set[tuple[str, int]] = set()
-            heard = time.monotonic()
+            last_read = time.monotonic()
             while len(ended) < len(self.log):
                 messages = consumer.consume(_BATCH, _GATHER_SECONDS)
                 if messages:
-                    heard = time.monotonic()
-                elif time.monotonic() - heard > _SILENCE_SECONDS:
+                    last_read = time.monotonic()
+                elif time.monotonic() - last_read > _SILENCE_SECONDS:
                     late = sorted(self.log.keys() - ended)
-                    raise ChaosError(f"oracle: nothing within {_SILENCE_SECONDS:.0f} s of {late}")
+                    raise ChaosError(
+                        f"oracle: no records within {_SILENCE_SECONDS:.0f} s from {late}"
+                    )
                 for message in messages:
                     where = (message.topic(), message.partition())
                     if message.error() is None:
@@ -66,7 +68,7 @@ class Archive:
         return self.log
 
     def cut(self, where: tuple[str, int], end: int) -> list[Entry]:
-        """The log has been truncated to `end`: what it has lost."""
+        """The log was truncated to `end`: drops and returns the lost records."""
         entries = self.log[where]
         lost = [each for each in entries if each.offset >= end]
         self.log[where] = [each for each in entries if each.offset < end]
@@ -80,7 +82,7 @@ def read(bootstrap: str, topics: Mapping[str, int], *, committed: bool = True) -
 
 
 def offsets_without_record(bootstrap: str, log: Log) -> int:
-    """Ends of transactions, and what was aborted. 0: there were no transactions."""
+    """The number of offsets of transaction markers and aborted records. 0: there were no transactions."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "chaos-oracle", **QUIET})
     try:
         ends: list[int] = [

@@ -1,9 +1,9 @@
-"""Drops all packets between two sets of processes on this machine, without a word to either.
+"""Drops all packets between two sets of processes on this machine; neither side gets an error.
 
 A socket filter that accepts nothing is attached to the sockets of other processes (pidfd_getfd, Linux 5.6).
-The kernel then drops what arrives there before it is acknowledged, as a dead network does; SYNs to a
-listening socket, too. That needs neither netfilter nor a network namespace, but the right to trace the
-processes, which root has.
+The kernel then drops arriving packets before they are acknowledged, as a dead network does, and SYNs to a
+listening socket as well. That needs neither netfilter nor a network namespace, but the right to trace the
+processes (root).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NOTHING = ctypes.create_string_buffer(struct.pack("HBBI", _RETURN, 0, 0, 0))
 
 
 class Blackhole:
-    """For as long as the block lasts. `sockets`: how many were hit."""
+    """Until the block ends. `sockets`: the number of sockets with a filter."""
 
     def __init__(self, here: Iterable[psutil.Process], there: Iterable[psutil.Process]) -> None:
         self._sides = (list(here), list(there))
@@ -51,7 +51,8 @@ class Blackhole:
         self._each(_detach)
 
     def _each(self, do: Callable[[socket.socket], None]) -> int:
-        """To every socket that listens on one of the ports, or is connected by way of one."""
+        """Applies `do` to every socket that listens on one of the ports or has it at either end; returns the
+        count."""
         count = 0
         for process in (process for side in self._sides for process in side):
             for found in _connections(process):
@@ -65,7 +66,7 @@ class Blackhole:
 
 
 def _ports(side: Iterable[psutil.Process]) -> set[int]:
-    """On which a side listens for the other; not those by which its own processes talk to each other."""
+    """Ports on which a side listens for the other; without those that its own processes connect to."""
     found = [each for process in side for each in _connections(process)]
     own = {each.raddr.port for each in found if each.raddr}
     return {each.laddr.port for each in found if each.status == _LISTEN} - own
@@ -80,7 +81,8 @@ def _connections(process: psutil.Process) -> list[Any]:
 
 @contextmanager
 def _borrowed(pid: int, fd: int) -> Iterator[socket.socket | None]:
-    """Another process's socket, for a moment: while we have it, it does not close. None if it is gone."""
+    """A duplicate of another process's socket, which stays open as long as the duplicate. None if it is
+    closed."""
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -94,7 +96,7 @@ def _borrowed(pid: int, fd: int) -> Iterator[socket.socket | None]:
         error = ctypes.get_errno()
         if error == 1:
             raise ChaosError(
-                "blackhole: no right to reach into the sockets of processes; run as root"
+                "blackhole: not allowed to duplicate sockets of other processes; run as root"
             )
         yield None
         return
@@ -111,4 +113,4 @@ def _detach(borrowed: socket.socket) -> None:
     try:
         borrowed.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, struct.pack("i", 0))
     except FileNotFoundError:
-        return  # it was opened meanwhile
+        return  # opened after the filter was attached

@@ -1,4 +1,4 @@
-"""What strikes do to logs and to those who write to them, by an administrator's means."""
+"""Admin requests of faults: replicas, log starts and ends, deletion of records, refused writes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANSWER_SECONDS = 10.0
 _ELECTION_SECONDS = 120.0
 _LOOK_SECONDS = 0.1
 _WAIT_SECONDS = 1.0
-#: A marker has 78 bytes, any batch of ours more. A coordinator does not repeat a marker that is refused.
+#: A transaction marker has 78 bytes, a batch of records more. A coordinator does not retry a refused marker.
 _MARKER_BYTES = "100"
 
 
@@ -30,7 +30,7 @@ class Replicas:
 
 
 def replicas(side: Side, topics: Iterable[str]) -> dict[Where, Replicas]:
-    """As the cluster's metadata has them just now."""
+    """From the cluster's current metadata."""
     found = {}
     for topic in topics:
         described = side.admin.list_topics(topic, timeout=_ANSWER_SECONDS).topics[topic]
@@ -46,7 +46,7 @@ def await_replicas(
 ) -> None:
     deadline = time.monotonic() + _ELECTION_SECONDS
     while True:
-        with contextlib.suppress(KafkaException):  # no broker or no controller answers just now
+        with contextlib.suppress(KafkaException):  # no broker or no controller answers
             found = replicas(side, topics)
             if found and all(map(wanted, found.values())):
                 return
@@ -65,13 +65,13 @@ def starts(side: Side, partitions: Iterable[Where]) -> dict[Where, int]:
 
 
 def end_at(side: Side, where: Where, milliseconds: int) -> int:
-    """The offset of the first record that is younger; the end, if there is none."""
+    """The offset of the first record after that time; the log end if there is none."""
     found = _offsets(side, {where: OffsetSpec.for_timestamp(milliseconds)})[where]
     return found if found >= 0 else ends(side, [where])[where]
 
 
 def _offsets(side: Side, specs: Mapping[Where, OffsetSpec]) -> dict[Where, int]:
-    """A leader that was elected a moment ago may not know its high watermark yet."""
+    """Retries: a new leader may not know its high watermark yet."""
     asked = {TopicPartition(*where): spec for where, spec in specs.items()}
     deadline = time.monotonic() + _ELECTION_SECONDS
     while True:
@@ -90,7 +90,7 @@ def _offsets(side: Side, specs: Mapping[Where, OffsetSpec]) -> dict[Where, int]:
 
 
 def delete_records(side: Side, before: Mapping[Where, int]) -> None:
-    """As retention does it: these are the logs' new starts."""
+    """Moves the log starts, as retention does."""
     wanted = [TopicPartition(topic, p, offset) for (topic, p), offset in before.items()]
     for future in side.admin.delete_records(wanted).values():
         future.result(_ANSWER_SECONDS)
@@ -98,7 +98,7 @@ def delete_records(side: Side, before: Mapping[Where, int]) -> None:
 
 @contextlib.contextmanager
 def writes_refused(side: Side, topics: Sequence[str]) -> Iterator[None]:
-    """Every batch of records is too large. Brokers need a moment to hear of it."""
+    """Makes every batch of records too large. Brokers apply the setting after a moment."""
     _set_limit(side, topics, AlterConfigOpType.SET)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Disks that can be full: a small tmpfs for each broker's data, and a file that takes the rest of it."""
+"""Small disks that can be filled: a tmpfs for each broker's data, and a file that takes the free space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from chaos.errors import ChaosError
 
-#: Takes the records of a long run.
+#: Enough for the records of a long run.
 _SIZE = "1g"
 _FILLER = "filler"
 _PAGE_BYTES = 4096
@@ -23,15 +23,15 @@ class SmallDisks:
         self._mounted: list[Path] = []
 
     def mount(self) -> None:
-        """ChaosError where this is not allowed: mounting takes root."""
+        """Raises ChaosError without the right to mount (root)."""
         for path in self._mounts.values():
             path.mkdir(parents=True)
             command = ["mount", "-t", "tmpfs", "-o", f"size={_SIZE}", "tmpfs", str(path)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise ChaosError(
-                    f"a small disk cannot be mounted ({done.stderr.strip()}); "
-                    "run as root, or leave the fault full-disk out"
+                    f"cannot mount a tmpfs ({done.stderr.strip()}); "
+                    "run as root, or without the fault full-disk"
                 )
             self._mounted.append(path)
 
@@ -41,7 +41,7 @@ class SmallDisks:
         self._mounted.clear()
 
     def fill(self, node: int) -> None:
-        """To the last page, while the broker takes its own share of what is left."""
+        """Fills the disk to the last page, while the broker writes to it as well."""
         path = self._mounts[node]
         status = os.statvfs(path)
         size, taken = status.f_bavail * status.f_frsize, 0

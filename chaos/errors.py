@@ -1,7 +1,9 @@
-"""What can go wrong with the harness itself, as against the system under test."""
+"""The error of a chaos session."""
 
 from __future__ import annotations
 
+from harness.errors import HarnessError
 
-class ChaosError(Exception):
-    """A run that has no result."""
+
+class ChaosError(HarnessError):
+    """A session without a result, because of the harness and not of the system under test."""

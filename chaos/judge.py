@@ -1,4 +1,4 @@
-"""The end of a session: both sides are read whole, and compared under what the fault allows."""
+"""Reads both sides at the end of a session, and compares them under the fault's allowance."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from chaos.stage import Stage
 from chaos.subjects import Mode, Subject
 from chaos.truth import Allowance, Truth, Where
 
-#: Times in a mirror's log are whole seconds.
+#: Times in the mirror's log are whole seconds.
 _REPORT_MS = 1_000
-#: Which records differ, beside a service's logs.
+#: Offsets of differing records, beside a service's logs.
 _DETAILS = "differences.json"
 
 
 class Judge:
-    """`see_source` comes first."""
+    """Call `see_source` first."""
 
     def __init__(
         self, stage: Stage, allowance: Allowance, topics: Sequence[Topic], truth: Truth
@@ -45,12 +45,12 @@ class Judge:
         self._withdrawn: dict[Where, Container[int]] = {}
 
     def see_source(self, acknowledged: Mapping[Where, Sequence[range]]) -> None:
-        """ChaosError if the source lacks what it had acknowledged, where no strike has taken it."""
+        """Raises ChaosError if the source lacks acknowledged records that no fault has removed."""
         self._source = self._truth.source.extend()
         durable = {topic.name for topic in self._topics if topic.durable}
         checked = {where: each for where, each in acknowledged.items() if where[0] in durable}
         if missing := missing_at_source(self._source, checked):
-            raise ChaosError(f"the source lacks {missing} records that it had acknowledged")
+            raise ChaosError(f"the source lacks {missing} records that it acknowledged")
         self._withdrawn = self._find_withdrawn()
 
     @property
@@ -58,12 +58,12 @@ class Judge:
         return sum(map(len, self._source.values()))
 
     def verdict(self, subject: Subject) -> tuple[Difference, int]:
-        """And how many reports its log has."""
+        """The difference, and the number of reports in its log."""
         remote = {subject.remote(topic.name): topic.partitions for topic in self._topics}
         direct = self._stage.target.direct
         target = read(direct, remote)
         if subject.mode is Mode.EXACTLY_ONCE and not offsets_without_record(direct, target):
-            raise ChaosError(f"{subject.name}: it did not write in transactions")
+            raise ChaosError(f"{subject.name}: expected transactions on the target, found none")
         reports = read_reports(subject.folder, [topic.name for topic in self._topics])
         total, details = Difference(), {}
         for (topic, p), entries in self._source.items():
@@ -84,7 +84,9 @@ class Judge:
                 found[where] = {entry.identity for entry in entries} - committed
         if self._allowance.truncated:
             for number, topic in enumerate(self._topics, start=1):
-                if not topic.durable:  # whatever its writer wrote may have been there for a while
+                if (
+                    not topic.durable
+                ):  # any record of its writer may have been on the source for a while
                     found |= {(topic.name, p): all_of(number) for p in range(topic.partitions)}
         return found
 

@@ -1,4 +1,4 @@
-"""The load: the writers' process, and what it has to show for itself in the end."""
+"""Runs the writers' process, and reads its ledger of acknowledged records at the end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chaos.errors import ChaosError
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 
 _STOP_SECONDS = 180.0
 
@@ -20,12 +20,12 @@ class Topic:
     partitions: int
     rate: float  # records a second
     transactional: bool
-    #: Acknowledged by all replicas. Else by the leader alone: a log that an unclean election may shorten.
+    #: Acknowledged by all replicas; else by the leader alone, and an unclean election may lose records.
     durable: bool = True
 
 
 class Load:
-    """Writes from when it is made until `stop`."""
+    """Writes from its creation until `stop`."""
 
     def __init__(self, bootstrap: str, topics: Sequence[Topic], *, seed: str, folder: Path) -> None:
         self._ledger = folder / "ledger.json"
@@ -50,16 +50,16 @@ class Load:
                 }
             )
         )
-        self._process = KeptProcess(
+        self._process = ChildProcess(
             [sys.executable, "-m", "chaos.writer", str(spec)], output=self._output, scratch=None
         )
 
     def stop(self) -> dict[tuple[str, int], list[range]]:
-        """Ends the writers; what brokers have acknowledged to them."""
+        """Ends the writers; returns the ranges that brokers acknowledged."""
         self._process.terminate()
         if not self._process.wait(_STOP_SECONDS) or self._process.exit_code != 0:
             self.kill()
-            raise ChaosError(f"the writers did not end well: {self._last_words()}")
+            raise ChaosError(f"the writers did not end in order: {self._last_words()}")
         return {
             (topic, int(partition)): [range(first, last + 1) for first, last in ranges]
             for topic, partitions in json.loads(self._ledger.read_text()).items()
@@ -68,7 +68,7 @@ class Load:
 
     def raise_if_exited(self) -> None:
         if self._process.exit_code is not None:
-            raise ChaosError(f"the writers have ended: {self._last_words()}")
+            raise ChaosError(f"the writers have exited: {self._last_words()}")
 
     def kill(self) -> None:
         self._process.kill()

@@ -1,7 +1,7 @@
-"""Compares what stands on both sides, partition by partition.
+"""Compares the records of both sides, partition by partition.
 
-Nothing missing, nothing twice, the same order, the same key, value, headers and timestamp. What a fault may
-cost beyond that is `Allowed`: it is counted in columns of its own.
+None missing, none twice, the same order, the same key, value, headers and timestamp. Deviations that a fault
+makes unavoidable are `Allowed`, and counted in columns of their own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ _SEQUENCE_BITS = 48
 
 
 class Entry(NamedTuple):
-    """Writer and sequence as one number (STRANGER: no record of ours), a hash of all that a record carries,
-    and its offset in the log that it was read from."""
+    """Writer and sequence as one number (STRANGER: not written by a writer of this run), a hash of the
+    record's content, and its offset in the log that it was read from."""
 
     identity: int
     content: int
@@ -33,25 +33,25 @@ def identity_of(writer: int, sequence: int) -> int:
 
 
 def all_of(writer: int) -> range:
-    """Every identity that a writer may give."""
+    """Every identity of a writer."""
     return range(identity_of(writer, 0), identity_of(writer + 1, 0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Records that a target has too few, too many, or other than its source."""
+    """Numbers of records by which a target differs from its source."""
 
     lost: int = 0
     doubled: int = 0
     disordered: int = 0
-    altered: int = 0  # the same record, another content
-    foreign: int = 0  # never committed on the source: aborted, broken, or a stranger's
-    # Allowed, where the fault leaves a mirror no choice:
+    altered: int = 0  # the same record with another content
+    foreign: int = 0  # not committed on the source: aborted, damaged, or of another writer
+    # Allowed, where the fault makes it unavoidable:
     withdrawn: int = 0  # on the target, but aborted or truncated on the source
     passed_over: int = 0  # missing: deleted on the source before it was mirrored, and reported
-    copied_again: int = 0  # doubled, and reported
+    copied_again: int = 0  # doubled, and reported as possible
     # Not allowed:
-    unreported: int = 0  # the target had lost it, and the mirror has not reported its range
+    unreported: int = 0  # lost by the target, in a range that the mirror has not reported
 
     def __add__(self, other: Difference) -> Difference:
         return Difference(
@@ -65,11 +65,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """What one partition of the target may differ in, and what must have been reported of it."""
+    """Allowed differences of one target partition, and losses that must have been reported."""
 
     withdrawn: Container[
         int
-    ] = ()  # identities that may be there although the source has them no more
+    ] = ()  # identities that may be on the target although the source no longer has them
     missing: Ranges = ()
     doubled: Ranges = ()
     reported: Ranges = ()
@@ -82,7 +82,7 @@ STRICT = Allowed()
 def compare(
     source: Sequence[Entry], target: Iterable[Entry], allowed: Allowed = STRICT
 ) -> Difference:
-    """One partition: how many records differ in which way."""
+    """One partition: numbers of records by kind of difference."""
     return count(find(source, target, allowed))
 
 
@@ -93,8 +93,9 @@ def count(found: Mapping[str, Sequence[int]]) -> Difference:
 def find(
     source: Sequence[Entry], target: Iterable[Entry], allowed: Allowed = STRICT
 ) -> dict[str, list[int]]:
-    """The offsets of records that differ, by the names of `Difference`: the source's, or the target's where
-    the source does not have it. A record is out of order if one that follows it upstream came before it."""
+    """Offsets of differing records, by the names of `Difference`: the source's, or the target's for a record
+    that the source lacks. A record is out of order if one that follows it upstream precedes it on the
+    target."""
     places = {entry.identity: index for index, entry in enumerate(source)}
     seen: set[int] = set()
     found: dict[str, list[int]] = {each.name: [] for each in fields(Difference)}
@@ -128,7 +129,7 @@ def find(
 
 
 def spans(offsets: Iterable[int]) -> list[list[int]]:
-    """[first, last] of each run of offsets. Ends of transactions between them divide a run."""
+    """[first, last] of each run of consecutive offsets; a transaction marker ends a run."""
     runs: list[list[int]] = []
     for offset in sorted(offsets):
         if runs and offset - runs[-1][1] <= 1:
@@ -143,7 +144,7 @@ def covers(ranges: Ranges, offset: int) -> bool:
 
 
 def missing_at_source(log: Log, acknowledged: Mapping[tuple[str, int], Sequence[range]]) -> int:
-    """Records that brokers have acknowledged to a writer and do not have: no mirror can copy those."""
+    """The number of records that the source acknowledged to a writer and lacks: no mirror can copy those."""
     missing = 0
     for where, ranges in acknowledged.items():
         found = {entry.identity & (1 << _SEQUENCE_BITS) - 1 for entry in log[where]}

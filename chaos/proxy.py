@@ -1,15 +1,15 @@
-"""A TCP proxy that misbehaves when told to, between the mirror and the brokers.
+"""A TCP proxy between the mirror and the brokers that breaks connections on command.
 
     mirror ──► gate (a port that a broker advertises) ──► broker's own port
 
-One gate per broker. Writers and the oracle do not come this way.
+One gate per broker. Writers and the oracle connect directly.
 
-    cut        all connections are closed, with what is on its way in them, and new ones refused
-    reset      all connections end with an RST; new ones are welcome
-    stall      connections are accepted and bytes are held, then released in order
-    delay      every byte comes later, in order; the bandwidth stays
-    half-open  one direction is swallowed without a word, the end of the stream with it. A connection that
-               lost bytes stays so after `heal`: only the client's own time limit can end it
+    cut        all connections are closed, bytes in flight are lost, new connections are refused reset
+    all connections end with an RST; new ones are accepted stall      connections are accepted; bytes are held
+    back, then released in order delay      every byte arrives later, in order; the bandwidth is unchanged
+    half-open  the bytes of one direction, and its end of stream, are discarded. A connection that lost bytes
+    stays
+               broken after `heal`: only the client's own timeout ends it
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Direction(StrEnum):
 
 
 class Proxy:
-    """All gates, on an event loop in a thread of its own."""
+    """All gates, on an event loop in its own thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -50,7 +50,7 @@ class Proxy:
         self._gates: list[Gate] = []
 
     def add_gates(self, count: int) -> list[Gate]:
-        """They listen at once; a client has to wait until `upstream` is known."""
+        """They listen at once; connections are closed until `upstream` is set."""
         with HeldPorts() as held:
             ports = [held.take() for _ in range(count)]
         gates = [Gate(port, self._do) for port in ports]
@@ -79,13 +79,13 @@ async def _end_all_tasks() -> None:
 
 
 class Gate:
-    """The way to one broker. Its commands return when they are in force."""
+    """The path to one broker. A command returns when it has taken effect."""
 
     def __init__(self, port: int, do: Callable[[Coroutine[Any, Any, None]], None]) -> None:
         self.port = port
         self.upstream: int | None = None
         self.delay_seconds = 0.0
-        self.deaf: Direction | None = None
+        self.discards: Direction | None = None
         self.flowing = asyncio.Event()
         self._do = do
         self._server: asyncio.Server | None = None
@@ -104,18 +104,18 @@ class Gate:
         self._do(self._set(delay=seconds))
 
     def half_open(self, direction: Direction) -> None:
-        self._do(self._set(deaf=direction))
+        self._do(self._set(discards=direction))
 
     def heal(self) -> None:
         self._do(self._heal())
 
     async def _set(
-        self, *, flowing: bool = True, delay: float = 0.0, deaf: Direction | None = None
+        self, *, flowing: bool = True, delay: float = 0.0, discards: Direction | None = None
     ) -> None:
-        self.delay_seconds, self.deaf = delay, deaf
-        if deaf is not None:
+        self.delay_seconds, self.discards = delay, discards
+        if discards is not None:
             for link in self._links:
-                link.deaf.add(deaf)
+                link.discards.add(discards)
         if flowing:
             self.flowing.set()
         else:
@@ -135,8 +135,9 @@ class Gate:
     async def _cut(self) -> None:
         if self._server is not None:
             server, self._server = self._server, None
-            # What was accepted just now is still on its way to us. A server that is closed before it has
-            # arrived (Python 3.11: Server._attach) would leave it open, and nobody would know of it.
+            # A connection that was accepted just now has not reached `_accept` yet. A server that is closed
+            # before that (Python 3.11: Server._attach) would leave the connection open and unknown to this
+            # gate.
             for listening in server.sockets:
                 asyncio.get_running_loop().remove_reader(listening.fileno())
             await asyncio.sleep(0)
@@ -149,21 +150,21 @@ class Gate:
             link.reset()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Only `Proxy.close` cancels it; Python 3.11 would print a traceback for each that ends so.
+        # Only `Proxy.close` cancels it; Python 3.11 would print a traceback for each cancelled one.
         with contextlib.suppress(asyncio.CancelledError):
             await self._serve(reader, writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             broker = await self._upstream()
-        except BaseException:  # cancelled, for one: nobody else knows of it
+        except BaseException:  # such as a cancellation: no other code closes this connection
             writer.transport.abort()
             raise
         if broker is None:
             writer.transport.abort()
             return
         link = _Link(self, (reader, writer), broker)
-        if self._server is None:  # cut meanwhile
+        if self._server is None:  # the gate was cut in the meantime
             link.abort()
             return
         self._links.add(link)
@@ -174,7 +175,7 @@ class Gate:
             link.close()
 
     async def _upstream(self) -> _Stream | None:
-        """None if the broker is down; the client notices it as it would without us."""
+        """None if the broker is down: the client's connection is closed then."""
         if self.upstream is None:
             return None
         try:
@@ -193,10 +194,10 @@ class _Link:
         self._gate = gate
         self._client = client
         self._broker = broker
-        self.deaf: set[Direction] = set() if gate.deaf is None else {gate.deaf}
+        self.discards: set[Direction] = set() if gate.discards is None else {gate.discards}
 
     async def run(self) -> None:
-        """Until either side hangs up where the other can hear it."""
+        """Until one side closes and the other side can notice it."""
         directions = [
             asyncio.ensure_future(self._carry(self._client[0], self._broker[1], "TO_BROKER")),
             asyncio.ensure_future(self._carry(self._broker[0], self._client[1], "TO_CLIENT")),
@@ -218,7 +219,7 @@ class _Link:
             writer.close()
 
     def abort(self) -> None:
-        """As `close`, but for bytes that nobody has taken yet: they are lost."""
+        """Closes; bytes that were not delivered are lost."""
         for _, writer in (self._client, self._broker):
             writer.transport.abort()
 
@@ -233,7 +234,7 @@ class _Link:
     async def _carry(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: str
     ) -> bool:
-        """True if the end of this direction is heard on the other side."""
+        """True if the other side can notice the end of this direction."""
         direction = Direction[name]
         queue: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(_QUEUED_CHUNKS)
         filling = asyncio.ensure_future(self._fill(reader, queue))
@@ -242,9 +243,9 @@ class _Link:
                 due, data = await queue.get()
                 await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
                 await self._gate.flowing.wait()
-                if direction in self.deaf:
+                if direction in self.discards:
                     if not data:
-                        # The client's own end is the end of it: nobody is left to be deceived.
+                        # The client has closed: the whole connection can end.
                         return direction is Direction.TO_BROKER
                     continue
                 if not data:

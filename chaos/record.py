@@ -1,8 +1,8 @@
-"""The records that writers write and the oracle knows again.
+"""Encodes and decodes the records of the writers, which the oracle identifies.
 
     value    <writer>:<partition>:<sequence>:<CRC-32 of all the rest, 8 hex digits>:<filler>
 
-A record says by itself who wrote it, where it belongs, which it is, and whether it is whole.
+A record identifies its writer, its partition and its number, and its checksum shows whether it is intact.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def encode(identity: Identity, filler: bytes) -> bytes:
 
 
 def decode(value: bytes | None) -> Identity | None:
-    """None for what no writer of ours has written, or what has been altered since."""
+    """None for a value that no writer wrote, or that was altered."""
     try:
         writer, partition, sequence, checksum, filler = (value or b"").split(b":", 4)
         head = b"%s:%s:%s:" % (writer, partition, sequence)

@@ -1,4 +1,4 @@
-"""The results as a table: for a terminal, and in Markdown."""
+"""Prints results as a table: for a terminal, and in Markdown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from chaos.faults import FAULTS
 from chaos.results import Row, misses
 from chaos.subjects import System
+from harness.text import aligned
 
 _ABOUT = {fault.name: fault.about for fault in FAULTS}
 _COLUMNS = {
@@ -37,14 +38,7 @@ _NAMES = {System.HELIOGRAPH: "Heliograph", System.MM2: "MM2"}
 def table(rows: Sequence[Row]) -> str:
     lines = [[*_COLUMNS.values(), ""]]
     lines += [[*_cells(row), _verdict(row)] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if index < _TEXT_COLUMNS else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    return aligned(lines, left=_TEXT_COLUMNS)
 
 
 def markdown(rows: Sequence[Row]) -> str:
@@ -57,8 +51,8 @@ def markdown(rows: Sequence[Row]) -> str:
 
 
 def side_by_side(rows: Sequence[Row]) -> str:
-    """A line per fault, with all modes and systems in it, as docs/faults.md shows it; empty where only one
-    system was tried."""
+    """A line per fault with all modes and systems, as in docs/faults.md; empty if only one system was
+    tried."""
     systems = [each for each in System if any(row["system"] == each for row in rows)]
     if len(systems) < 2:
         return ""
@@ -74,7 +68,7 @@ def side_by_side(rows: Sequence[Row]) -> str:
 
 
 def _common(modes: Sequence[Row], name: str) -> str:
-    """What the modes have in common: they are struck together."""
+    """A figure that the modes share, since they are struck together."""
     return " / ".join(dict.fromkeys(_text(row[name]) for row in modes))
 
 
@@ -83,7 +77,7 @@ def _each(modes: Sequence[Row], name: str) -> str:
 
 
 def _lost(modes: Sequence[Row]) -> str:
-    """What is not there yet is no loss; a mirror that has stopped is not called lossless either."""
+    """Records that have not arrived yet are not lost; a mirror that did not catch up is "stuck"."""
     return " / ".join(
         _text(row["lost"]) if row["caught_up"] else f"stuck, {_text(row['lost'])} behind"
         for row in modes
@@ -94,7 +88,7 @@ def _longest_pause(modes: Sequence[Row]) -> str:
     return " / ".join(f"{row['longest_pause_s']:.0f} s" for row in modes)
 
 
-#: What a rival's rows are compared in, beside ours: the modes in the order of the rows.
+#: The figures of both systems side by side; modes in the order of the rows.
 _COMPARED: dict[str, Callable[[Sequence[Row]], str]] = {
     "times": partial(_common, name="strikes"),
     "records": partial(_common, name="records"),

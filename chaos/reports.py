@@ -1,12 +1,12 @@
-"""What a mirror has reported in its log: which source offsets are lost, or may be copied twice.
+"""Reads reports from a mirror's log: source offsets that are lost, or may be copied twice.
 
 A report is a line at ERROR or WARNING that names a source partition and
 
     source offsets 10 to 19      that range
     source offset 10 on          everything from there to the source's end at that moment
 
-Of several the first counts: what follows says where the copy goes on. A single offset is none: that is where
-a partition waits.
+Of several ranges in a line the first counts: the others say where the copy resumes. A single offset is not a
+report: it is where a partition waits.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ Where = tuple[str, int]
 _LINE = re.compile(r"^(\d\d):(\d\d):(\d\d) (ERROR|WARNING) (.*)")
 _SPAN = re.compile(r"source offsets? (\d+)(?: to (\d+)| on\b)")
 _TWICE = re.compile(r"duplicate|at least once|twice|may be copied again", re.IGNORECASE)
-#: service outputs are called output-<number>-<nanoseconds of their beginning>.log
+#: Outputs of a service: output-<number>-<start time in nanoseconds>.log
 _OUTPUTS = "output-*.log"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`end` is None for a range without one."""
+    """`end` is None for a range without an end."""
 
     at: datetime
     where: Where
-    error: bool  # not a warning
+    error: bool  # at ERROR, not WARNING
     first: int
     end: int | None
     duplicates: bool  # it says that records may be on the target twice
 
 
 def parse(lines: Iterable[str], began: datetime, topics: Sequence[str]) -> list[Report]:
-    """`began`: lines have a time of day only."""
+    """`began` gives the date: lines have a time of day only."""
     partition = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, topics)) + r")-(\d+)(?![\w-])")
     reports, at = [], began
     for line in lines:
@@ -64,14 +64,14 @@ def parse(lines: Iterable[str], began: datetime, topics: Sequence[str]) -> list[
 
 
 def _next(before: datetime, hour: int, minute: int, second: int) -> datetime:
-    """A line that is earlier in the day than the one before is of the next day; processes write side by side,
-    so a few seconds are no day."""
+    """A line more than 12 hours earlier in the day than the one before belongs to the next day; several
+    processes write to the file, so that lines may be some seconds out of order."""
     at = before.replace(hour=hour, minute=minute, second=second, microsecond=0)
     return at + timedelta(days=1) if before - at > timedelta(hours=12) else at
 
 
 def read_reports(folder: Path, topics: Sequence[str]) -> list[Report]:
-    """Of all processes that have run with their output in `folder`."""
+    """The reports of all processes with their output in `folder`."""
     reports: list[Report] = []
     for file in sorted(folder.glob(_OUTPUTS)):
         began = datetime.fromtimestamp(int(file.stem.rpartition("-")[2]) / 1e9)  # noqa: DTZ006 - as in logs
@@ -87,8 +87,8 @@ def ranges(
     errors_only: bool = False,
     duplicates: bool | None = None,
 ) -> list[range]:
-    """The source offsets that they name. `end_at` tells where the source ended at a time; `duplicates`: only
-    those that warn of them, or only those that do not."""
+    """The source offsets that the reports name. `end_at`: the source's log end at a time; `duplicates`: only
+    reports that warn of duplicates, or only those that do not."""
     return [
         range(each.first, each.end if each.end is not None else end_at(where, each.at))
         for each in reports

@@ -1,18 +1,17 @@
-"""Rows of the results file, and whether they are good enough."""
+"""Collects the rows of the results file, and checks them against the bars."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from benchmarks.results import machine
 from chaos.faults import FAULTS
 from chaos.session import Outcome
 from chaos.subjects import System
+from harness.results import commit, machine, write_json
 
 Row = dict[str, Any]
 _FAULTS = [fault.name for fault in FAULTS]
@@ -36,7 +35,7 @@ def row(outcome: Outcome) -> Row:
 
 
 def misses(row: Row) -> list[str]:
-    """The bars that a row does not meet. MM2's rows are there to be compared with; they have none."""
+    """The bars that a row misses. MM2's rows are for comparison and have no bars."""
     if row["system"] != System.HELIOGRAPH:
         return []
     found = [
@@ -45,14 +44,14 @@ def misses(row: Row) -> list[str]:
         if row.get(name)  # rows of an older series lack some
     ]
     if row["exits"]:
-        found.append(f"the service ended by itself {row['exits']} times")
+        found.append(f"the service exited {row['exits']} times")
     if not row["caught_up"]:
         found.append("did not catch up")
     return found
 
 
 class Results:
-    """Grows session by session; `write` leaves the file whole at any time."""
+    """Grows session by session; `write` replaces the file in one step."""
 
     def __init__(self, file: Path, *, merge: bool, seed: int) -> None:
         self._file = file
@@ -62,38 +61,17 @@ class Results:
             self._rows = {_key(each): each for each in json.loads(file.read_text())["rows"]}
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
-        """A series may take more than a day's work: each row says which commit it is of, and its seed."""
-        commit = _commit()
+        """Each row has its commit and seed: a series may extend over several days and commits."""
+        tested = commit()
         for outcome in outcomes:
-            found = row(outcome) | {"commit": commit, "seed": self._seed}
+            found = row(outcome) | {"commit": tested, "seed": self._seed}
             self._rows[_key(found)] = found
 
     def rows(self) -> list[Row]:
         return sorted(self._rows.values(), key=_place)
 
     def write(self) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        content = {"machine": machine(), "rows": self.rows()}
-        temporary = self._file.with_suffix(".tmp")
-        temporary.write_text(json.dumps(content, indent=1) + "\n")
-        temporary.replace(self._file)
-
-
-def _commit() -> str:
-    """What was measured; earlier results in the same file do not change that. Empty where there is no
-    repository, or no git."""
-    try:
-        commit = _git("rev-parse", "--short", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no", ".", ":!chaos/results")
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return f"{commit}-dirty" if changed else commit
-
-
-def _git(*arguments: str) -> str:
-    root = Path(__file__).parents[1]
-    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+        write_json(self._file, {"machine": machine(), "rows": self.rows()})
 
 
 def _key(row: Row) -> tuple[str, str, str]:

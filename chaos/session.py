@@ -1,4 +1,4 @@
-"""One session: a load, the mirrors, a fault that strikes again and again, and the oracle at the end."""
+"""Runs one session: a load, the mirrors, a fault that strikes repeatedly, and the oracle at the end."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ PARTITIONS = 4
 KINDS = ("plain", "transactions")
 _FIRST_SECONDS = 300.0
 _RECOVER_SECONDS = 120.0
-#: Connect may keep the tasks of a worker that it lost for five minutes (scheduled.rebalance.max.delay.ms).
+#: Connect may hold back the tasks of a lost worker for five minutes (scheduled.rebalance.max.delay.ms).
 _CATCH_UP_SECONDS = 420.0
-#: After all has arrived: whatever a dead process left in flight may still land.
+#: After everything has arrived: requests of a dead process may still reach the broker.
 _LINGER_SECONDS = 3.0
 _LOOK_SECONDS = 0.1
-#: A request that was on its way when a fault struck has landed by then, and the tails have seen it.
+#: Requests in flight when a fault struck have reached the broker by then, and the tails have read them.
 _SETTLE_SECONDS = 0.5
-#: Some strikes do not wait until the mirror has recovered from the one before.
+#: The share of strikes that do not wait until the mirror has recovered from the one before.
 _IMPATIENT_SHARE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a session is asked for."""
+    """The parameters of a session."""
 
     name: str  # unique in a run: part of the topics' and clusters' names
     fault: Fault
@@ -53,7 +53,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What one subject made of it."""
+    """The result of one subject."""
 
     fault: str
     system: System
@@ -63,12 +63,12 @@ class Outcome:
     difference: Difference
     reports: int  # of lost or doubled source offsets, in the mirror's log
     longest_pause: float
-    exits: int  # of the service, that nobody asked for
+    exits: int  # of the service by itself
     caught_up: bool
 
 
 class Session:
-    """The modes of one system run side by side, on the same source topics and under the same strikes."""
+    """The modes of one system run at the same time, on the same source topics and under the same strikes."""
 
     def __init__(self, order: Order, stage: Stage, say: Callable[[str], None]) -> None:
         self._order = order
@@ -129,7 +129,7 @@ class Session:
         ]
 
     def _create_topics(self, subjects: Sequence[Subject]) -> None:
-        """Remote topics are the mirror's to create, unless a fault needs them otherwise."""
+        """The mirror creates the remote topics, unless a fault needs fragile ones."""
         fault = self._order.fault
         kinds = dict(zip(KINDS, self._topics, strict=True))
         sources = {kind: {topic.name: PARTITIONS} for kind, topic in kinds.items()}
@@ -146,7 +146,7 @@ class Session:
     def _create_fragile(
         self, side: Side, fragile: Iterable[str], topics: Mapping[str, Mapping[str, int]]
     ) -> None:
-        """All on the same two nodes: one election shortens all of them."""
+        """All on the same two nodes, so that one election shortens all of them."""
         if wanted := {name: n for kind in fragile for name, n in topics[kind].items()}:
             side.create_fragile(wanted, self._random.sample(range(1, NODES + 1), 2))
 
@@ -170,7 +170,7 @@ class Session:
         )
 
     def _begin(self, scene: Scene, source: Tail, watches: list[Watch]) -> None:
-        """Until every partition of every subject has its first record."""
+        """Waits until every partition of every subject has its first record."""
         for service in scene.services:
             remote = {service.subject.remote(t.name): t.name for t in self._topics}
             self._until(partial(self._exist, remote), _FIRST_SECONDS, scene, "no remote topics")
@@ -188,7 +188,7 @@ class Session:
         for number in range(1, self._order.strikes + 1):
             time.sleep(self._random.uniform(*gap))
             began = time.monotonic()
-            said = self._order.fault.strike(scene)
+            what = self._order.fault.strike(scene)
             struck = time.monotonic() - began
             impatient = self._random.random() < _IMPATIENT_SHARE and not self._order.fault.patient
             if not impatient or number == self._order.strikes:
@@ -196,12 +196,12 @@ class Session:
             load.raise_if_exited()
             took = time.monotonic() - began - struck
             self._say(
-                f"  {number}/{self._order.strikes} {said}; struck for {struck:.1f} s, "
-                + ("not waited for" if impatient else f"back after {took:.1f} s")
+                f"  {number}/{self._order.strikes} {what}; struck for {struck:.1f} s, "
+                + ("not waited for" if impatient else f"recovered after {took:.1f} s")
             )
 
     def _recover(self, scene: Scene, source: Tail, watches: list[Watch]) -> None:
-        """Until records that were written after the strike have arrived, in every partition."""
+        """Waits until records written after the strike have arrived in every partition."""
         time.sleep(_SETTLE_SECONDS)
         goal = {where: number + 1 for where, number in source.newest.items()}
         patient = self._order.fault.patient
@@ -209,9 +209,9 @@ class Session:
         try:
             self._until(lambda: all(watch.reached(goal) for watch in watches), seconds, scene, "")
         except ChaosError as e:
-            if patient:  # the next strike would try something else than it says
+            if patient:  # the next strike would not test what it describes
                 raise ChaosError(f"not recovered within {seconds:.0f} s: no result") from e
-            self._say(f"  not recovered within {seconds:.0f} s; going on")
+            self._say(f"  not recovered within {seconds:.0f} s; continuing")
 
     def _catch_up(
         self,
@@ -220,7 +220,7 @@ class Session:
         acknowledged: dict[Where, list[range]],
         watches: list[Watch],
     ) -> list[bool]:
-        """Which subjects have everything that was acknowledged to writers."""
+        """Waits; for each subject, whether it has everything that was acknowledged to writers."""
         self._stage.heal()
         goal = {where: ranges[-1][-1] for where, ranges in acknowledged.items() if ranges}
         deadline = time.monotonic() + _CATCH_UP_SECONDS

@@ -1,11 +1,10 @@
-"""The soak: a steady 20 MB/s for half an hour, and nothing in the mirror's processes may grow.
+"""Runs the soak: 20 MB/s for half an hour, during which no resource of the mirror may grow.
 
-Each cluster has one broker: what is watched is the mirror, and three would write every byte three times.
+Each cluster has one broker: the mirror is under test, and three brokers would write every byte three times.
 """
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import time
@@ -16,22 +15,24 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from confluent_kafka.admin import NewTopic
 
-from benchmarks.results import machine
 from chaos.errors import ChaosError
-from chaos.soak_load import Ends, create
+from chaos.soak_load import Ends
 from chaos.subjects import Mode, Service, Subject, System, is_daemon
-from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.embedded.child_process import KeptProcess
+from harness.cluster_side import ClusterSide, running_clusters
+from harness.results import machine, write_json
+from heliograph.embedded import Cluster
+from heliograph.embedded.child_process import ChildProcess
 
 _TOPIC = "soak-topic"
 _PARTITIONS = 4
 _RATE_BYTES = 20_000_000
 _SAMPLE_SECONDS = 5.0
 _WARM_UP_SECONDS = 60.0
-#: Of the last third's mean over the second's.
+#: Growth of a figure's mean from the second third of the time to the last.
 MOST_GROWTH = 0.05
-#: Threads, sockets and files are few: one more is no growth yet.
+#: Allowed increase of threads, sockets and files, whose numbers are small.
 _SLACK = 2
 _SETTINGS = {
     "log.segment.bytes": str(64 << 20),
@@ -50,7 +51,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One role's processes, added up."""
+    """The sum over the processes of one role."""
 
     at: float
     role: Role
@@ -78,9 +79,13 @@ class Trend:
         slack = 0.0 if self.figure == "rss_mb" else _SLACK
         return self.last <= self.second * (1 + MOST_GROWTH) or self.last <= self.second + slack
 
+    def __str__(self) -> str:
+        means = f"{self.second:.1f}, then {self.last:.1f} ({self.growth:+.1%})"
+        return f"{self.role} {self.figure}: {means}{'' if self.flat else ' GREW'}"
+
 
 def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
-    """Of each role, minute by minute, for whoever wants to see the curve."""
+    """Memory of each role, minute by minute."""
     found: dict[str, dict[int, float]] = {}
     for sample in samples:
         minute = int((sample.at - samples[0].at) // 60)
@@ -89,7 +94,7 @@ def memory(samples: Sequence[Sample]) -> dict[str, list[float]]:
 
 
 def trends(samples: Sequence[Sample]) -> list[Trend]:
-    """Of every role and figure."""
+    """The trend of every figure of every role."""
     if not samples:
         return []
     start, end = samples[0].at, samples[-1].at
@@ -142,16 +147,12 @@ def _sample(at: float, role: Role, processes: Sequence[psutil.Process]) -> Sampl
 def soak(
     minutes: float, system: System, mode: Mode, folder: Path, out: Path, say: Callable[[str], None]
 ) -> bool:
-    """True when nothing grew and everything arrived. What was found goes to `out`."""
+    """Whether nothing grew and everything arrived. Writes the results to `out`."""
     folder.mkdir(parents=True, exist_ok=True)
     clusters = [Cluster(name, heap="1g", settings=_SETTINGS) for name in ("source", "target")]
-    start_all(clusters)
-    try:
+    with running_clusters(*clusters):
         result = _soak(minutes, system, mode, folder, clusters, say)
-    finally:
-        stop_all(clusters)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps({"machine": machine(), **result}, indent=1) + "\n")
+    write_json(out, {"machine": machine(), **result})
     return bool(result["flat"]) and result["lag"] == 0
 
 
@@ -164,7 +165,7 @@ def _soak(
     say: Callable[[str], None],
 ) -> dict[str, Any]:
     source, target = (cluster.bootstrap_servers for cluster in clusters)
-    create(source, _TOPIC, _PARTITIONS)
+    ClusterSide(lambda: source).create_topics([NewTopic(_TOPIC, _PARTITIONS, 1)])
     subject = Subject(
         system=system,
         mode=mode,
@@ -174,51 +175,51 @@ def _soak(
         folder=folder,
         replicas=1,
     )
-    load = KeptProcess(
-        [
-            sys.executable,
-            "-m",
-            "chaos.soak_load",
-            source,
-            _TOPIC,
-            str(_PARTITIONS),
-            str(_RATE_BYTES),
-        ],
-        output=folder / "writer.log",
-        scratch=None,
-    )
+    load = _start_writer(source, folder)
     service = Service(subject)
-    ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC), _PARTITIONS)
-    samples: list[Sample] = []
+    ends = Ends(source, target, _TOPIC, subject.remote(_TOPIC))
     try:
-        began = time.monotonic()
-        while (left := began + minutes * 60 - time.monotonic()) > 0:
-            time.sleep(min(left, _SAMPLE_SECONDS))
-            if not service.running or load.exit_code is not None:
-                raise ChaosError(f"soak: the mirror or the writer has ended (see {folder})")
-            found = sample(service)
-            if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
-                samples += found
-            say(f"{ends.line()}; " + ", ".join(f"{s.role} {s.rss_mb:.0f} MB" for s in found))
+        samples = _sample_for(minutes, service, load, ends, say)
         load.terminate()
         load.wait(_LAST_SECONDS)
         lag = ends.await_equal(_LAST_SECONDS)
     finally:
         load.kill()
         service.stop()
-    found_trends = trends(samples)
-    for trend in found_trends:
-        say(
-            f"{trend.role} {trend.figure}: {trend.second:.1f}, then {trend.last:.1f} "
-            f"({trend.growth:+.1%}){'' if trend.flat else ' GREW'}"
-        )
+    found = trends(samples)
+    for trend in found:
+        say(str(trend))
     return {
         "minutes": minutes,
         "system": system.value,
         "mode": mode.value,
         "records": ends.written,
         "lag": lag,
-        "flat": all(trend.flat for trend in found_trends),
-        "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found_trends],
+        "flat": all(trend.flat for trend in found),
+        "trends": [asdict(trend) | {"growth": round(trend.growth, 4)} for trend in found],
         "memory_mb": memory(samples),
     }
+
+
+def _start_writer(bootstrap: str, folder: Path) -> ChildProcess:
+    arguments = (bootstrap, _TOPIC, str(_PARTITIONS), str(_RATE_BYTES))
+    command = [sys.executable, "-m", "chaos.soak_load", *arguments]
+    return ChildProcess(command, output=folder / "writer.log", scratch=None)
+
+
+def _sample_for(
+    minutes: float, service: Service, load: ChildProcess, ends: Ends, say: Callable[[str], None]
+) -> list[Sample]:
+    """Samples every 5 s; those of the first minute do not count."""
+    samples: list[Sample] = []
+    began = time.monotonic()
+    while (left := began + minutes * 60 - time.monotonic()) > 0:
+        time.sleep(min(left, _SAMPLE_SECONDS))
+        if not service.running or load.exit_code is not None:
+            folder = service.subject.folder
+            raise ChaosError(f"soak: the mirror or the writer has exited (see {folder})")
+        found = sample(service)
+        if time.monotonic() - began > min(_WARM_UP_SECONDS, minutes * 20):
+            samples += found
+        say(f"{ends.line()}; " + ", ".join(f"{s.role} {s.rss_mb:.0f} MB" for s in found))
+    return samples

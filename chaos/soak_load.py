@@ -1,4 +1,4 @@
-"""The soak's writer, in a process of its own, and how far both ends are.
+"""The writer of the soak, a process of its own, and the log ends of both sides.
 
 python -m chaos.soak_load BOOTSTRAP TOPIC PARTITIONS BYTES_PER_SECOND
 """
@@ -11,10 +11,10 @@ import sys
 import threading
 import time
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka import Producer
 
-from benchmarks.brokers import QUIET
+from harness.cluster_side import QUIET, ClusterSide, LogEnds
+from harness.pace import Pace
 
 _VALUE_BYTES = 4_000
 _VALUES = 256
@@ -22,22 +22,12 @@ _TICK_SECONDS = 0.05
 _TIMEOUT_SECONDS = 30.0
 
 
-def create(bootstrap: str, topic: str, partitions: int) -> None:
-    admin = AdminClient({"bootstrap.servers": bootstrap, **QUIET})
-    admin.create_topics([NewTopic(topic, partitions, 1)])[topic].result(_TIMEOUT_SECONDS)
-
-
 class Ends:
     """The log ends of a topic and its copy."""
 
-    def __init__(self, source: str, target: str, topic: str, remote: str, partitions: int) -> None:
-        self._sides = [
-            (
-                AdminClient({"bootstrap.servers": bootstrap, **QUIET}),
-                [TopicPartition(name, number) for number in range(partitions)],
-            )
-            for bootstrap, name in ((source, topic), (target, remote))
-        ]
+    def __init__(self, source: str, target: str, topic: str, remote: str) -> None:
+        self._source = LogEnds(ClusterSide(lambda: source), topic)
+        self._target = LogEnds(ClusterSide(lambda: target), remote)
         self.written = 0
 
     def line(self) -> str:
@@ -45,7 +35,7 @@ class Ends:
         return f"{written:,} records written, {written - copied:,} to come"
 
     def await_equal(self, seconds: float) -> int:
-        """What is missing on the target in the end."""
+        """The number of records that are missing on the target in the end."""
         deadline = time.monotonic() + seconds
         while (ends := self._look())[0] != ends[1] and time.monotonic() < deadline:
             time.sleep(0.5)
@@ -53,17 +43,8 @@ class Ends:
 
     def _look(self) -> tuple[int, int]:
         # The target first, so that it is never ahead of its source.
-        copied, written = self._end(1), self._end(0)
-        self.written = written
-        return written, copied
-
-    def _end(self, side: int) -> int:
-        admin, partitions = self._sides[side]
-        try:
-            futures = admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
-            return sum(future.result(_TIMEOUT_SECONDS).offset for future in futures.values())
-        except KafkaException:  # the remote topic is not there yet
-            return 0
+        copied, self.written = self._target.total(), self._source.total()
+        return self.written, copied
 
 
 def main(bootstrap: str, topic: str, partitions: int, rate: int) -> None:
@@ -80,17 +61,15 @@ def main(bootstrap: str, topic: str, partitions: int, rate: int) -> None:
         }
     )
     values = [random.Random(number).randbytes(_VALUE_BYTES) for number in range(_VALUES)]
-    owed, at, number = 0.0, time.monotonic(), 0
+    pace, number = Pace(rate), 0
     while not stop.is_set():
-        now = time.monotonic()
-        owed, at = min(owed + (now - at) * rate, float(rate)), now
-        while owed >= _VALUE_BYTES:
+        for _ in range(int(pace.owed() // _VALUE_BYTES)):
             number += 1
             try:
                 producer.produce(topic, values[number % _VALUES], partition=number % partitions)
             except BufferError:
                 break
-            owed -= _VALUE_BYTES
+            pace.spend(_VALUE_BYTES)
         producer.poll(0)
         time.sleep(_TICK_SECONDS)
     producer.flush(_TIMEOUT_SECONDS)

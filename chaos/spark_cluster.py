@@ -1,4 +1,5 @@
-"""A real Spark standalone cluster from the pip package: a master and nodes, each with a worker daemon."""
+"""Runs a real Spark standalone cluster from the pip package: a master, and nodes with a worker daemon
+each."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ from types import MappingProxyType
 import psutil
 
 from chaos.errors import ChaosError
-from chaos.subjects import kill, runs
-from heliograph.embedded.child_process import KeptProcess
+from harness.processes import children, kill, runs
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.spark.jvm import spark_home
 
 _START_SECONDS = 180.0  # of a JVM, beside six brokers
@@ -25,7 +26,7 @@ _REGISTERED = re.compile("Successfully registered (with) master")
 
 
 class SparkCluster:
-    """`master` is its address. Executors come with an application and go with it."""
+    """`master` is its address. Executors start and end with an application."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class SparkCluster:
         self.nodes = nodes
         self._folder = folder
         self._settings = settings
-        self._processes: dict[str, KeptProcess] = {}
+        self._processes: dict[str, ChildProcess] = {}
         self._starts: dict[str, int] = {}
         self.master = ""
 
@@ -69,32 +70,31 @@ class SparkCluster:
         self._processes.clear()
 
     def executors(self, node: str | None = None) -> list[psutil.Process]:
-        """Of one node, or of all. Beside them a worker may have a zombie, for good: the bash that
-        `spark-class` reads java's command line from may end after the script has become that java, which
-        knows of no such child."""
+        """Of one node, or of all. A worker may also have a zombie child: the bash from which `spark-class`
+        reads java's command line may end after the script has become that java, which never waits for it."""
         found = []
         for each in self.nodes if node is None else [node]:
             if each in self._processes:
-                children = _below(self._processes[each].pid, recursive=False)
-                found += [child for child in children if runs(child, _EXECUTOR)]
+                below = children(self._processes[each].pid, recursive=False)
+                found += [child for child in below if runs(child, _EXECUTOR)]
         return found
 
     def executor_families(self, node: str | None = None) -> list[psutil.Process]:
         """Executors with their Python daemons and workers."""
         executors = self.executors(node)
-        return [*executors, *(each for executor in executors for each in _below(executor.pid))]
+        return [*executors, *(each for executor in executors for each in children(executor.pid))]
 
     def kill_node(self, node: str) -> None:
         """kill -9 of everything on it at once: the worker daemon, executors and Python processes."""
         process = self._processes.pop(node)
-        family = _below(process.pid)
+        family = children(process.pid)
         process.kill()
         for each in family:
             kill(each)
         process.wait(10.0)
 
     def start_node(self, node: str) -> None:
-        """A new worker daemon in place of one that was killed; returns when the master knows it."""
+        """Starts a new worker daemon after `kill_node`; returns when it is registered."""
         self._run_worker(node)
         self._await(node, _REGISTERED)
 
@@ -111,8 +111,8 @@ class SparkCluster:
         self._starts[name] = self._starts.get(name, 0) + 1
         log = self._log(name)
         log.touch()
-        # The class is a script that ends in `exec java`: the pid stays.
-        self._processes[name] = KeptProcess(command, output=log, scratch=None)
+        # spark-class ends in `exec java`, so the pid stays the same.
+        self._processes[name] = ChildProcess(command, output=log, scratch=None)
 
     @property
     def _properties(self) -> Path:
@@ -133,17 +133,10 @@ class SparkCluster:
             if found := sign.search(log.read_text(errors="replace")):
                 return found[1]
             time.sleep(0.1)
-        raise ChaosError(f"Spark's {name} did not start: {log.read_text(errors='replace')[-500:]}")
-
-
-def _below(pid: int, *, recursive: bool = True) -> list[psutil.Process]:
-    """Child processes; of a process that is gone, none."""
-    try:
-        return psutil.Process(pid).children(recursive=recursive)
-    except psutil.NoSuchProcess:
-        return []
+        end = log.read_text(errors="replace")[-500:]
+        raise ChaosError(f"Spark's {name} did not start within {_START_SECONDS:.0f} s: {end}")
 
 
 def _host() -> str:
-    """The name by which a driver on this machine tells executors to call back."""
+    """The host name that a driver on this machine gives to executors."""
     return os.uname().nodename

@@ -1,4 +1,4 @@
-"""The two clusters: three brokers each, and a gate of the proxy before every broker."""
+"""Runs the two clusters: three brokers each, with a gate of the proxy in front of every broker."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
-from benchmarks.brokers import QUIET
 from chaos.disks import SmallDisks
 from chaos.errors import ChaosError
 from chaos.proxy import Gate, Proxy
+from harness.cluster_side import TIMEOUT_SECONDS, ClusterSide
 from heliograph.embedded import Cluster, Listener, start_all, stop_all
 from heliograph.embedded.tools import tool_command
 
 NODES = 3
 _DIRECT, _PROXIED = "DIRECT", "PROXIED"
 _HEAP = "320m"
-_TIMEOUT_SECONDS = 60.0
+_ANSWER_SECONDS = 5.0
 _SETTINGS = {
     "min.insync.replicas": "2",
     "unclean.leader.election.enable": "false",
     "log.retention.ms": "-1",
-    # A third of Kafka's own: a dead broker's partitions get a new leader, and it may come back, so soon.
+    # A third of Kafka's default: after it a dead broker's partitions get a new leader, and it may rejoin.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
-    # A transactional writer whose broker was killed should not keep its readers waiting for 10 s.
+    # Transactions of a writer whose broker was killed are aborted sooner than after 10 s.
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
 }
 
 
-class Side:
-    """One cluster. The mirror comes in through the gates, writers and the oracle do not."""
+class Side(ClusterSide):
+    """One cluster. The mirror connects through the gates; writers and the oracle connect directly."""
 
     def __init__(self, name: str, proxy: Proxy, *, directory: Path | None = None) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class Side:
             listeners=(Listener(name=_DIRECT), Listener(name=_PROXIED, advertised_ports=ports)),
             directory=directory,
         )
-        self._admin: AdminClient | None = None
+        super().__init__(lambda: self.direct)
 
     def open_gates(self) -> None:
         for gate, port in zip(self.gates, self.cluster.client_ports(_PROXIED), strict=True):
@@ -65,59 +65,37 @@ class Side:
     def proxied(self) -> str:
         return self.cluster.bootstrap(_PROXIED)
 
-    @property
-    def admin(self) -> AdminClient:
-        if self._admin is None:
-            self._admin = AdminClient({"bootstrap.servers": self.direct, **QUIET})
-        return self._admin
-
     def keep_logs(self, folder: Path) -> None:
-        """What its brokers have to say goes with the cluster otherwise."""
+        """Copies the brokers' logs, which are deleted with the cluster."""
         for node in range(1, NODES + 1):
             name = f"{self.name}-{node}.log"
             shutil.copyfile(self.cluster.log_file(node), folder / name)
 
-    def forget_admin(self) -> None:
-        self._admin = None
-
     def create(self, topics: Mapping[str, int]) -> None:
-        self._create(
+        self.create_topics(
             [NewTopic(name, count, replication_factor=NODES) for name, count in topics.items()]
         )
 
     def create_fragile(self, topics: Mapping[str, int], nodes: Sequence[int]) -> None:
-        """On these two nodes alone, and either may lead with what it has: acknowledged records may be lost.
-        The third node stays, for the quorum of controllers."""
+        """On these two nodes only, with unclean elections: acknowledged records may be lost. The third node
+        keeps the quorum of controllers."""
         config = {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"}
-        self._create(
+        self.create_topics(
             [
                 NewTopic(name, count, replica_assignment=[list(nodes)] * count, config=config)
                 for name, count in topics.items()
             ]
         )
 
-    def _create(self, topics: list[NewTopic]) -> None:
-        if topics:
-            for future in self.admin.create_topics(topics).values():
-                future.result(_TIMEOUT_SECONDS)
-
-    def partitions(self, topic: str) -> int:
-        """0 for a topic that does not exist, or while no broker answers."""
+    def partitions(self, topic: str, timeout: float = _ANSWER_SECONDS) -> int:
+        """0 as well while no broker answers."""
         try:
-            found = self.admin.list_topics(topic, timeout=5.0).topics.get(topic)
+            return super().partitions(topic, timeout)
         except KafkaException:
             return 0
-        return 0 if found is None or found.error is not None else len(found.partitions)
-
-    def delete_all(self) -> None:
-        topics = self.admin.list_topics(timeout=_TIMEOUT_SECONDS).topics
-        doomed = [name for name in topics if not name.startswith("__")]
-        if doomed:
-            for future in self.admin.delete_topics(doomed).values():
-                future.result(_TIMEOUT_SECONDS)
 
     def move_leaders(self, orders: Mapping[tuple[str, int], Iterable[int]]) -> None:
-        """Gives partitions a new order of replicas, and elects the first of each."""
+        """Gives partitions a new order of replicas, and elects the first replica of each."""
         partitions = [
             {"topic": topic, "partition": partition, "replicas": list(replicas)}
             for (topic, partition), replicas in orders.items()
@@ -130,17 +108,17 @@ class Side:
                 "kafka-reassign-partitions", "--bootstrap-server", self.direct, *options
             )
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False
+                command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False
             )
         if done.returncode:
-            raise ChaosError(f"{self.name}: leaders cannot be moved: {done.stdout}{done.stderr}")
+            raise ChaosError(f"{self.name}: cannot move leaders: {done.stdout}{done.stderr}")
         chosen = [TopicPartition(topic, partition) for topic, partition in orders]
         with contextlib.suppress(KafkaException):  # ELECTION_NOT_NEEDED: it leads already
-            self.admin.elect_leaders(ElectionType.PREFERRED, chosen).result(_TIMEOUT_SECONDS)
+            self.admin.elect_leaders(ElectionType.PREFERRED, chosen).result(TIMEOUT_SECONDS)
 
 
 class Stage:
-    """Source and target, for as long as the block lasts."""
+    """Source and target; they run until the block ends."""
 
     def __init__(self, *, small_disks: bool = False) -> None:
         self._proxy = Proxy()
@@ -179,7 +157,7 @@ class Stage:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def heal(self) -> None:
-        """All gates open, all brokers running."""
+        """Opens all gates and starts all stopped brokers."""
         for side in self.sides:
             for gate in side.gates:
                 gate.heal()

@@ -1,10 +1,7 @@
-"""The systems under test, what each is configured with, and its process. All from outside."""
+"""The systems under test: their configurations and processes."""
 
 from __future__ import annotations
 
-import os
-import signal
-import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,20 +10,12 @@ from pathlib import Path
 
 import psutil
 
-from heliograph.embedded.child_process import KeptProcess
-from heliograph.embedded.properties import render_properties
+from harness.mirrors import heliograph_command, mirror_properties, write_mirror_file
+from harness.processes import family, kill, runs, stop
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.embedded.tools import mirror_maker_command
 
 _STOP_SECONDS = 60.0
-_REPLICATION_FACTORS = (
-    "replication.factor",
-    "checkpoints.topic.replication.factor",
-    "heartbeats.topic.replication.factor",
-    "offset-syncs.topic.replication.factor",
-    "offset.storage.replication.factor",
-    "status.storage.replication.factor",
-    "config.storage.replication.factor",
-)
 
 
 class System(StrEnum):
@@ -46,7 +35,7 @@ class Isolation(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """One system in one mode. Aliases are new in every session, and with them all topics it makes."""
+    """One system in one mode. Every session has new aliases, and so new remote and internal topics."""
 
     system: System
     mode: Mode
@@ -76,20 +65,15 @@ class Subject:
 
     def properties(self) -> Mapping[str, str]:
         source, target = self.source_alias, self.target_alias
-        flow = f"{source}->{target}"
-        properties = {
-            "clusters": f"{source},{target}",
-            f"{source}.bootstrap.servers": self.source,
-            f"{target}.bootstrap.servers": self.target,
-            f"{flow}.enabled": "true",
-            f"{flow}.topics": f"{self.session}-.*",
-            "tasks.max": "4",
-            **{name: str(self.replicas) for name in _REPLICATION_FACTORS},
-            "sync.topic.acls.enabled": "false",  # these brokers have no authorizer
-            f"{source}.consumer.isolation.level": self.isolation.value,
-            **self.extra,
-        }
-        # Exactly once needs read_committed: under read_uncommitted it is the default mode that runs.
+        properties = mirror_properties(
+            (source, self.source),
+            (target, self.target),
+            f"{self.session}-.*",
+            replicas=self.replicas,
+        )
+        properties[f"{source}.consumer.isolation.level"] = self.isolation.value
+        properties |= self.extra
+        # Exactly once needs read_committed: under read_uncommitted the default mode runs.
         if self.mode is Mode.EXACTLY_ONCE and self.isolation is Isolation.READ_COMMITTED:
             properties[f"{target}.exactly.once.source.support"] = "enabled"
             if self.system is System.MM2:
@@ -98,69 +82,63 @@ class Subject:
         return properties
 
     def prepare(self) -> list[str]:
-        """Writes its configuration; the command that starts it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / "mm2.properties"
-        file.write_text(render_properties(self.properties()))
+        """Writes its configuration; returns the command that starts it."""
+        file = write_mirror_file(self.folder, self.properties())
         if self.system is System.MM2:
             return mirror_maker_command(file, log=self.folder / "mm2.log")
-        command = [sys.executable, "-m", "heliograph", "run", str(file)]
-        return command if self.master is None else [*command, "--master", self.master]
+        options = () if self.master is None else ("--master", self.master)
+        return heliograph_command("run", str(file), *options)
 
 
 class Service:
-    """A process of a subject, started again when it ends by itself, as an operator's system would do."""
+    """A process of a subject; `look_after` starts it again if it has ended, as a process supervisor would."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.exits = 0  # that nobody asked for
+        self.exits = 0  # ended by itself
         self._command = subject.prepare()
         self._starts = 0
         self._known: set[psutil.Process] = set()
         self._process = self._launch()
 
-    def _launch(self) -> KeptProcess:
+    def _launch(self) -> ChildProcess:
         self._starts += 1
         output = self.subject.folder / f"output-{self._starts}-{time.time_ns()}.log"
-        return KeptProcess(self._command, output=output, scratch=None)
+        return ChildProcess(self._command, output=output, scratch=None)
 
     @property
     def running(self) -> bool:
         return self._process.exit_code is None
 
     def family(self) -> list[psutil.Process]:
-        """The driver, Spark's JVM, the daemon that forks Python workers, and those."""
-        try:
-            root = psutil.Process(self._process.pid)
-            found = [root, *root.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            found = []
+        """The driver, Spark's JVM, the daemon that forks Python workers, and the workers."""
+        found = family(self._process.pid)
         self._known.update(found)
         return found
 
     def workers(self) -> list[psutil.Process]:
-        """Python workers: forked by Spark's daemon, hence with its command line."""
+        """Python workers: forked by Spark's daemon, so they have its command line."""
         daemons = [each for each in self.family() if is_daemon(each)]
         return [each for each in daemons if is_daemon(each.parent())]
 
     def kill(self, *, whole_family: bool) -> None:
-        """kill -9 of the driver alone, whose workers may live on for a moment, or of all its processes."""
-        family = self.family()
+        """kill -9 of the driver alone (its workers may run for another moment) or of all its processes."""
+        processes = self.family()
         self._process.kill()
         if whole_family:
-            for process in family:
+            for process in processes:
                 kill(process)
         self._process.wait(_STOP_SECONDS)
 
     def restart(self, subject: Subject | None = None) -> None:
-        """With another configuration, if one is given."""
+        """Starts it again, with another configuration if one is given."""
         if subject is not None:
             self.subject = subject
             self._command = subject.prepare()
         self._process = self._launch()
 
     def adopt(self, other: Service) -> None:
-        """What the other leaves behind ends with this one."""
+        """Ends the other service's remaining processes when this one stops."""
         self._known |= other._known
 
     def look_after(self) -> None:
@@ -169,32 +147,12 @@ class Service:
             self.restart()
 
     def stop(self) -> None:
-        """SIGTERM, and an end to all that it leaves behind."""
+        """SIGTERM, then kill -9 of its remaining processes."""
         self.family()
-        self._process.terminate()
-        if not self._process.wait(_STOP_SECONDS):
-            self._process.kill()
-            self._process.wait(_STOP_SECONDS)
+        stop(self._process, _STOP_SECONDS)
         for process in self._known:
             kill(process)
 
 
 def is_daemon(process: psutil.Process | None) -> bool:
     return process is not None and runs(process, "pyspark.daemon")
-
-
-def runs(process: psutil.Process, word: str) -> bool:
-    """Whether its command line has this word; what is gone, or a zombie, has none."""
-    try:
-        return word in process.cmdline()
-    except psutil.NoSuchProcess:
-        return False
-
-
-def kill(process: psutil.Process) -> None:
-    # is_running compares the time of creation: a pid that was given to another is left alone.
-    if process.is_running():
-        try:
-            os.kill(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            return

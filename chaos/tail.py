@@ -1,4 +1,4 @@
-"""Both sides as they grow: how far each partition is, and how long a target stood still.
+"""Follows both sides: the newest record of each partition, and how long a target did not move.
 
 A pause is the time in which a partition of the target did not move although its source had more.
 """
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from confluent_kafka import Consumer, TopicPartition
 
-from benchmarks.brokers import QUIET
 from chaos.record import decode
+from harness.cluster_side import QUIET
 
 #: (topic, partition) by the source's names.
 Where = tuple[str, int]
@@ -20,7 +20,7 @@ _TICK_SECONDS = 0.1
 
 
 class Tail:
-    """Reads committed records as they come; `newest` has the highest sequence number seen so far."""
+    """Reads committed records as they arrive; `newest` has the highest sequence number of each partition."""
 
     def __init__(self, bootstrap: str, topics: Mapping[str, str], partitions: int) -> None:
         """`topics`: the source's name by the name on this cluster."""
@@ -60,7 +60,7 @@ class Tail:
 
 
 class Pauses:
-    """Told again and again how far both sides are, knows the longest pause."""
+    """Computes the longest pause from repeated looks at both sides."""
 
     def __init__(self) -> None:
         self.longest = 0.0
@@ -76,7 +76,7 @@ class Pauses:
 
 
 class Watch:
-    """Looks ten times a second, in a thread of its own."""
+    """Looks ten times a second, in its own thread."""
 
     def __init__(self, source: Tail, target: Tail) -> None:
         self._source = source
@@ -90,7 +90,7 @@ class Watch:
 
     def _watch(self) -> None:
         while not self._stop.wait(_TICK_SECONDS):
-            # The target first: what it lacks of a later look at the source may be younger than the look.
+            # The target first: records that the source gets between the two looks must not count as missing.
             target = dict(self._target.newest)
             self.pauses.look(time.monotonic(), dict(self._source.newest), target)
 

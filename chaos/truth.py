@@ -1,4 +1,4 @@
-"""What strikes have done to logs on purpose, which the oracle must know, and what a fault may cost."""
+"""What faults have done to the logs, and which differences each fault allows."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ Where = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What a mirror has no choice about under a fault: counted, but in columns of its own, without a bar."""
+    """Differences that a fault makes unavoidable: counted in columns of their own, without a bar."""
 
     #: Records of aborted transactions may be on the target: they were mirrored under read_uncommitted.
     aborted: bool = False
     #: Records that the source lost after they were mirrored may be on the target.
     truncated: bool = False
-    #: What was deleted on the source may be missing, if an ERROR line names its offset.
+    #: Records deleted on the source may be missing, if a line at ERROR names their offsets.
     passed_over: bool = False
-    #: Records may be on the target twice, if a WARNING or ERROR line names their offsets and says so.
+    #: Records may be on the target twice, if a line at WARNING or ERROR names their offsets and warns of it.
     copied_again: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class Truth:
-    """`source` has what was deleted, too: strikes read it before they delete."""
+    """`source` includes deleted records: faults read the log before they delete."""
 
     source: Archive
     targets: Archive

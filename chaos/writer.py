@@ -1,4 +1,4 @@
-"""Writers with known sequences, in a process of their own: `python -m chaos.writer spec.json`.
+"""Writes records with known sequence numbers, in its own process: `python -m chaos.writer spec.json`.
 
 Each topic has one writer. A plain one is idempotent (acks=all), unless its topic is not durable: then the
 leader alone acknowledges, and nothing is sent twice. A transactional one commits or aborts every
@@ -21,8 +21,9 @@ from typing import Any, NoReturn
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
-from benchmarks.brokers import QUIET
 from chaos.record import Filler, Identity, encode
+from harness.cluster_side import QUIET
+from harness.pace import Pace
 
 _TICK_SECONDS = 0.02
 _FLUSH_SECONDS = 120.0
@@ -31,7 +32,7 @@ _ABORT_SHARE = 0.3
 _COMPRESSIONS = ("none", "lz4", "zstd", "gzip", "snappy")
 _PATIENCE_SECONDS = 30.0
 _DURABLE = {"enable.idempotence": True, "acks": "all"}
-#: A record that is sent again could be in the log twice.
+#: Without idempotence, a record that is sent again could be in the log twice.
 _NOT_DURABLE = {"acks": 1, "retries": 0}
 
 
@@ -53,7 +54,7 @@ class Ledger:
 
 
 class Writer:
-    """One topic's writer; `write` sends what is due."""
+    """The writer of one topic."""
 
     def __init__(self, spec: Mapping[str, Any], topic: Mapping[str, Any], number: int) -> None:
         self._topic: str = topic["name"]
@@ -104,7 +105,7 @@ class Writer:
                     on_delivery=lambda error, _: self._delivered(error, partition, sequence),
                 )
                 return
-            except BufferError:  # brokers are away; the load waits for them
+            except BufferError:  # brokers do not answer; the load waits for them
                 self._producer.poll(0.1)
 
     def _delivered(self, error: KafkaError | None, partition: int, sequence: int) -> None:
@@ -115,7 +116,7 @@ class Writer:
 
 
 class TransactionalWriter(Writer):
-    """Every transaction ends with a commit or an abort; one whose end is not known is not in the ledger."""
+    """Every transaction ends with a commit or an abort; one with an unknown end is not in the ledger."""
 
     def _open(self) -> Producer:
         self._pending: list[tuple[int, int]] = []
@@ -156,7 +157,8 @@ class TransactionalWriter(Writer):
                 self._producer = self._open()
 
     def _end(self, *, abort: bool) -> None:
-        """Retriable errors are retried; one that asks for an abort gets it; others need a new producer."""
+        """Retries retriable errors, aborts if the error requires it, raises others: they need a new
+        producer."""
         if not abort:
             self._producer.flush(_PATIENCE_SECONDS)
         while True:
@@ -184,7 +186,7 @@ class TransactionalWriter(Writer):
 
 
 def _die(why: str) -> NoReturn:
-    """At once, from whatever thread: a ledger that is not complete must not be written."""
+    """Exits at once, from any thread: an incomplete ledger must not be written."""
     print(why, flush=True)
     os._exit(1)
 
@@ -198,7 +200,7 @@ def main(path: Path) -> None:
         for number, topic in enumerate(spec["topics"], start=1)
     ]
     threads = [
-        threading.Thread(target=_pace, args=(writer, topic["rate"], stop))
+        threading.Thread(target=_keep_pace, args=(writer, topic["rate"], stop))
         for writer, topic in zip(writers, spec["topics"], strict=True)
     ]
     for thread in threads:
@@ -212,14 +214,12 @@ def main(path: Path) -> None:
     Path(spec["ledger"]).write_text(json.dumps(ledgers))
 
 
-def _pace(writer: Writer, rate: float, stop: threading.Event) -> None:
-    """So many records a second; after an outage the load goes on at its rate, it does not catch up."""
-    owed, at = 0.0, time.monotonic()
+def _keep_pace(writer: Writer, rate: float, stop: threading.Event) -> None:
+    pace = Pace(rate)
     while not stop.is_set():
-        now = time.monotonic()
-        owed, at = min(owed + (now - at) * rate, rate), now
-        writer.write(int(owed))
-        owed -= int(owed)
+        count = int(pace.owed())
+        writer.write(count)
+        pace.spend(count)
         time.sleep(_TICK_SECONDS)
     writer.finish()
 

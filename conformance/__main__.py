@@ -1,4 +1,5 @@
-"""python -m conformance: both workers, the same requests; 1 when they differ in what is not listed."""
+"""Sends the same requests to a Java worker and to ours: python -m conformance. Exit code 1 for unlisted
+differences."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def _answers(system: System, folder: Path) -> dict[str, Answer]:
 
 
 class _Progress:
-    """Keeps the answers; a line for each part of the sequence, and for a step that takes long."""
+    """Keeps the answers; prints a line for each part of the sequence, and for a step above 5 s."""
 
     def __init__(self, system: System) -> None:
         self._ends = {part[-1].name: title for title, part in PARTS.items()}
@@ -71,12 +72,14 @@ class _Progress:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m conformance", description=__doc__)
     parser.add_argument(
-        "--record", action="store_true", help="only Java: write its answers to golden.json"
+        "--record",
+        action="store_true",
+        help="run only the Java worker, and write its answers to golden.json",
     )
     parser.add_argument(
-        "--golden", action="store_true", help="only ours: compare with the recorded answers"
+        "--golden", action="store_true", help="run only our worker, and compare it with golden.json"
     )
     return parser.parse_args()
 

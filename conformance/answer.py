@@ -1,4 +1,4 @@
-"""What came back, with everything taken out that is different from run to run."""
+"""An answer of a worker, without what differs from run to run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Date, Server and the like say nothing to a script.
+#: Scripts do not read Date, Server and the like.
 HEADERS_THAT_MATTER = (
     "content-type",
     "location",
@@ -29,7 +29,7 @@ _FIXED = {"last_modified": "<time>", "commit": "<commit>", "kafka_cluster_id": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """`body` is the parsed JSON, or the text where it is none; None for an empty one."""
+    """`body` is the parsed JSON, or the text if it is not JSON; None if it is empty."""
 
     status: int
     headers: Mapping[str, str]
@@ -46,7 +46,7 @@ def answer_from(recorded: Mapping[str, Any]) -> Answer:
 def read_answer(
     status: int, headers: Mapping[str, str], content: bytes, names: Mapping[str, str]
 ) -> Answer:
-    """`names`: what is replaced (a worker's address, bootstrap servers) and by which word."""
+    """`names`: replacements for what differs between runs (a worker's address, bootstrap servers)."""
     text = content.decode("utf-8", errors="backslashreplace")
     for found, word in names.items():
         text = text.replace(found, word)
@@ -62,7 +62,7 @@ def read_answer(
 
 
 def _header(name: str, value: str) -> str:
-    """Methods for other origins come in an order of their own each time a worker starts."""
+    """Java orders the methods for other origins differently after each start."""
     if name == "access-control-allow-methods":
         return ",".join(sorted(value.split(",")))
     return value

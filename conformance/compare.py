@@ -1,4 +1,4 @@
-"""Two answers to one request, and what is different: a path into the answer, Java's value, ours."""
+"""Compares two answers to one request: each difference has a path into the answer, Java's value and ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from conformance.answer import Answer
 
-#: Lists whose order is a hash's, in Java, and so says nothing.
+#: Lists in the order of a Java hash map, which is arbitrary.
 _UNORDERED = {"offsets", "tasks"}
 
 
@@ -73,13 +73,13 @@ def _lists(path: str, java: Sequence[Any], ours: Sequence[Any]) -> Iterator[tupl
 
 
 def _order(path: str, java: Sequence[Any], ours: Sequence[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Of what both have; what only one has was told already."""
+    """The order of what both have; what only one has is a difference of its own."""
     if list(java) != list(ours):
         yield f"{path} (order)", list(java), list(ours)
 
 
 def _name(entry: Any) -> str | None:
-    """What an entry of a list is known by."""
+    """The name that identifies an entry of a list."""
     match entry:
         case str():
             return entry

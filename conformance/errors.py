@@ -1,7 +1,9 @@
-"""What can go wrong in a comparison."""
+"""The error of a comparison."""
 
 from __future__ import annotations
 
+from harness.errors import HarnessError
 
-class ConformanceError(Exception):
+
+class ConformanceError(HarnessError):
     """No comparison took place; the message says why."""

@@ -1,4 +1,4 @@
-"""Sends the sequence to one worker, step by step."""
+"""Sends the sequence of requests to one worker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from conformance.step import Step
 _REQUEST_SECONDS = 120
 _REACHED_SECONDS = 60
 _LOOK_SECONDS = 0.25
-#: A worker that is about to take a change in; either answers the same a moment later.
+#: Messages of a 409 while a worker applies a change; the request is repeated.
 _NOT_YET = ("due to stale configuration", "because of a conflicting operation")
 
 
 class Exchange:
-    """With one worker at `url`, that has these clusters; a state may take `patience` seconds."""
+    """Requests to the worker at `url` with these clusters; a state may take `patience` seconds."""
 
     def __init__(
         self, url: str, clusters: Mapping[str, str], patience: float = _REACHED_SECONDS
@@ -45,7 +45,7 @@ class Exchange:
             if time.monotonic() > deadline:
                 if step.until is None or step.quiet:
                     raise ConformanceError(
-                        f"{step.name}: {step.method} {step.path}: not what was waited for within "
+                        f"{step.name}: {step.method} {step.path}: condition not met within "
                         f"{self._patience:g} s; last answer: {answer.as_json()}"
                     )
                 return answer

@@ -1,7 +1,7 @@
-"""Java's answers, recorded: `golden.json` beside this file.
+"""Reads and writes `golden.json`: the recorded answers of a Java worker.
 
-The definitions of settings come again in every answer of config/validate. What comes more than once stands
-in `shared`, and `{"$": n}` stands for it; nothing else is left out.
+Every answer of config/validate repeats the definitions of settings. A value that occurs more than once is
+stored in `shared` and replaced by `{"$": n}`; nothing else is shortened.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The differences that are meant: `known_differences.json`, each with its reason.
+"""Reads the intended differences (`known_differences.json`), each with its reason.
 
-An entry covers a difference when its patterns (shell style, `*` for anything) match the step and the path
-and, where it gives them, its statuses are those of the answers. COMPATIBILITY.md has every entry's title
-and reason; `tests/unit/conformance` holds it to that.
+An entry covers a difference if its patterns (shell style, `*` for anything) match step and path and its
+statuses, if it has any, are those of the answers. COMPATIBILITY.md repeats title and reason of every entry;
+`tests/unit/conformance` checks that.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KNOWN = Path(__file__).with_name("known_differences.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """`java` is a status, `ours` are some, or any; `only`: which of the two has what the other lacks."""
+    """`java`: its status; `ours`: statuses, empty for any; `only`: the side that has what the other lacks."""
 
     title: str
     reason: str

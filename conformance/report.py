@@ -1,4 +1,4 @@
-"""What a comparison comes to."""
+"""Summarises a comparison: answers that are alike, listed differences, unlisted ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.known import Known, covering
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """`unlisted` is what must be empty."""
+    """`unlisted` must be empty."""
 
     steps: int
     alike: int
@@ -35,7 +35,7 @@ class Report:
 def compare_all(
     java: Mapping[str, Answer], ours: Mapping[str, Answer], known: Sequence[Known]
 ) -> Report:
-    """Of the steps that both have."""
+    """Compares the steps that both have."""
     alike = 0
     listed: Counter[str] = Counter()
     unlisted: list[Difference] = []

@@ -1,8 +1,7 @@
-"""python -m conformance.scenarios: what two documents have their readers do with curl, done to our worker.
+"""Runs the curl commands of two public guides against our worker: python -m conformance.scenarios [NAME].
 
-The lines are the documents' own, but for ports. Three brokers a side are one here, so that replication
-factors are 1, and where a document logs in with Amazon's IAM, SASL PLAIN stands in for it. An argument,
-`compose` or `migration`, chooses one of the two.
+The commands are those of the guides, except for ports. A side has one broker instead of three, so replication
+factors are 1; SASL PLAIN replaces Amazon's IAM. NAME is `compose` or `migration`; both run without it.
 """
 
 from __future__ import annotations
@@ -17,18 +16,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
 
 from conformance.errors import ConformanceError
-from conformance.processes import running_process
-from heliograph.embedded import Cluster, start_all, stop_all
+from harness.cluster_side import QUIET, ClusterSide, LogEnds, running_clusters
+from harness.mirrors import heliograph_command
+from harness.processes import running_process
+from heliograph.embedded import Cluster
 from heliograph.embedded.listener import Listener, SecurityProtocol
-from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.ports import free_port
 from heliograph.errors import HeliographError
 
 _WORK = Path(__file__).parent / "work"
 _SECONDS = 60.0
+_MIRROR = "org.apache.kafka.connect.mirror."
 _LOGIN = {"alice": "alice-secret"}
 _PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule required "
@@ -55,7 +57,7 @@ def main() -> int:
             place = folder / title.replace(" ", "-")
             place.mkdir()
             scenario(place)
-            print(f"{title}: as written", flush=True)
+            print(f"{title}: passed", flush=True)
     except (ConformanceError, HeliographError) as e:
         print(e, file=sys.stderr)
         return 1
@@ -66,86 +68,102 @@ def main() -> int:
 
 
 def compose(folder: Path) -> None:
-    """D2: the worker is at the source, records go to the target by producer.override."""
+    """The worker's own cluster is the source; records go to the target by producer.override."""
     settings = {"auto.create.topics.enable": "true"}
-    with HeldPorts() as held:
-        port = held.take()
+    port = free_port()
     with _clusters(Listener(), settings) as (source, target):
-        environment = {
-            "CONNECT_BOOTSTRAP_SERVERS": source.bootstrap_servers,
-            "CONNECT_REST_PORT": str(port),
-            "CONNECT_GROUP_ID": '"quickstart"',
-            "CONNECT_CONFIG_STORAGE_TOPIC": "quickstart_config",
-            "CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_OFFSET_STORAGE_TOPIC": "quickstart_offsets",
-            "CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_STATUS_STORAGE_TOPIC": "quickstart_status",
-            "CONNECT_STATUS_STORAGE_REPLICATION_FACTOR": "1",
-            "CONNECT_KEY_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
-            "CONNECT_VALUE_CONVERTER": "org.apache.kafka.connect.converters.ByteArrayConverter",
-            "CONNECT_REST_ADVERTISED_HOST_NAME": '"localhost"',
-            "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
-        }
+        environment = _compose_environment(source, port)
         _create(source, "to_replicate", 1, {})
-        connector = {
-            "name": "test_mirror",
-            "config": {
-                "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-                "name": "test_mirror",
-                "source.cluster.alias": "source",
-                "topics": "to_replicate",
-                "source.cluster.bootstrap.servers": source.bootstrap_servers,
-                "target.cluster.bootstrap.servers": target.bootstrap_servers,
-                "producer.override.bootstrap.servers": target.bootstrap_servers,
-                "offset-syncs.topic.replication.factor": "1",
-            },
-        }
-        (folder / "connectors.json").write_text(json.dumps(connector))
+        (folder / "connectors.json").write_text(json.dumps(_compose_connector(source, target)))
         post = (
             "cat connectors.json | curl -s -w '%{http_code}' -X POST "
             f"-H 'Content-Type: application/json' localhost:{port}/connectors --data-binary @-"
         )
         with _serving(folder, port, environment):
-            _write(source, "to_replicate", 10, {})
-            made = _shell(folder, post)
-            _must(made.endswith("201"), "POST answers 201", made)
-            info = json.loads(made[:-3])
-            _must(list(info) == ["name", "config", "tasks", "type"], "the connector", info)
-            names = _shell(folder, f"curl -s localhost:{port}/connectors")
-            _must(names == '["test_mirror"]', "its name is listed", names)
-            _status(folder, port, "test_mirror", 1)
-            _eventually("numbers arrive", lambda: _count(target, "source.to_replicate", {}), 10)
-            topics = _topics(source, {})
-            _must(not any(t.startswith("source.") for t in topics), "no copy at the source", topics)
-            _must("mm2-offset-syncs.target.internal" in topics, "offset syncs", topics)
-            again = _shell(folder, post)
-            _must(again.endswith("409"), "the same again is 409", again)
+            _created_by_post(folder, port, post, source, target)
         with _serving(folder, port, environment):
-            _status(folder, port, "test_mirror", 1)
-            _write(source, "to_replicate", 5, {})
-            _eventually("after a restart", lambda: _count(target, "source.to_replicate", {}), 15)
-            gone = _shell(
-                folder,
-                f"curl -s -o /dev/null -w '%{{http_code}}' -X DELETE localhost:{port}/connectors/test_mirror",
-            )
-            _must(gone == "204", "DELETE answers 204", gone)
-            back = _shell(folder, post)
-            _must(back.endswith("201"), "POST answers 201 again", back)
-            _status(folder, port, "test_mirror", 1)
-            _write(source, "to_replicate", 5, {})
-            _eventually("nothing twice", lambda: _count(target, "source.to_replicate", {}), 20)
+            _deleted_and_created_again(folder, port, post, source, target)
+
+
+def _created_by_post(folder: Path, port: int, post: str, source: Cluster, target: Cluster) -> None:
+    _write(source, "to_replicate", 10, {})
+    made = _shell(folder, post)
+    _must(made.endswith("201"), "POST answers 201", made)
+    info = json.loads(made[:-3])
+    _must(list(info) == ["name", "config", "tasks", "type"], "the connector", info)
+    names = _shell(folder, f"curl -s localhost:{port}/connectors")
+    _must(names == '["test_mirror"]', "its name is listed", names)
+    _status(folder, port, "test_mirror", 1)
+    _eventually("numbers arrive", lambda: _count(target, "source.to_replicate", {}), 10)
+    topics = _topics(source, {})
+    _must(not any(t.startswith("source.") for t in topics), "no copy at the source", topics)
+    _must("mm2-offset-syncs.target.internal" in topics, "offset syncs", topics)
+    again = _shell(folder, post)
+    _must(again.endswith("409"), "the same again is 409", again)
+
+
+def _deleted_and_created_again(
+    folder: Path, port: int, post: str, source: Cluster, target: Cluster
+) -> None:
+    _status(folder, port, "test_mirror", 1)
+    _write(source, "to_replicate", 5, {})
+    _eventually("after a restart", lambda: _count(target, "source.to_replicate", {}), 15)
+    gone = _shell(
+        folder,
+        f"curl -s -o /dev/null -w '%{{http_code}}' -X DELETE localhost:{port}/connectors/test_mirror",
+    )
+    _must(gone == "204", "DELETE answers 204", gone)
+    back = _shell(folder, post)
+    _must(back.endswith("201"), "POST answers 201 again", back)
+    _status(folder, port, "test_mirror", 1)
+    _write(source, "to_replicate", 5, {})
+    _eventually("nothing twice", lambda: _count(target, "source.to_replicate", {}), 20)
+
+
+def _compose_environment(source: Cluster, port: int) -> dict[str, str]:
+    converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    return {
+        "CONNECT_BOOTSTRAP_SERVERS": source.bootstrap_servers,
+        "CONNECT_REST_PORT": str(port),
+        "CONNECT_GROUP_ID": '"quickstart"',
+        "CONNECT_CONFIG_STORAGE_TOPIC": "quickstart_config",
+        "CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_OFFSET_STORAGE_TOPIC": "quickstart_offsets",
+        "CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_STATUS_STORAGE_TOPIC": "quickstart_status",
+        "CONNECT_STATUS_STORAGE_REPLICATION_FACTOR": "1",
+        "CONNECT_KEY_CONVERTER": converter,
+        "CONNECT_VALUE_CONVERTER": converter,
+        "CONNECT_REST_ADVERTISED_HOST_NAME": '"localhost"',
+        "CONNECT_CONNECTOR_CLIENT_CONFIG_OVERRIDE_POLICY": "All",
+    }
+
+
+def _compose_connector(source: Cluster, target: Cluster) -> dict[str, Any]:
+    return {
+        "name": "test_mirror",
+        "config": {
+            "connector.class": f"{_MIRROR}MirrorSourceConnector",
+            "name": "test_mirror",
+            "source.cluster.alias": "source",
+            "topics": "to_replicate",
+            "source.cluster.bootstrap.servers": source.bootstrap_servers,
+            "target.cluster.bootstrap.servers": target.bootstrap_servers,
+            "producer.override.bootstrap.servers": target.bootstrap_servers,
+            "offset-syncs.topic.replication.factor": "1",
+        },
+    }
 
 
 # ── three connectors by PUT ─────────────────────────────────────────────────────────────────────
 
 
 def migration_lab(folder: Path) -> None:
-    """D3: the worker is at the target, connectors come from files with a policy that keeps names."""
+    """The worker's own cluster is the target; connectors come from files, with a policy that keeps names."""
     listener = Listener(
         protocol=SecurityProtocol.SASL_PLAINTEXT, mechanisms=("PLAIN",), users=_LOGIN
     )
-    with HeldPorts() as held:
-        port = held.take()
+    port = free_port()
     with _clusters(listener, {}) as (source, target):
         _create(source, "ExampleTopic", 3, _CLIENT)
         _write(source, "ExampleTopic", 100, _CLIENT)
@@ -156,7 +174,7 @@ def migration_lab(folder: Path) -> None:
             server = json.loads(_shell(folder, f"curl -s -X GET http://localhost:{port}| jq ."))
             _must(list(server) == ["version", "commit", "kafka_cluster_id"], "GET /", server)
             herder = _shell(folder, "cat console.log|grep Herder")
-            _must("Herder started" in herder, "its log tells of its herder", herder)
+            _must("Herder started" in herder, "its log names its herder", herder)
             before = _topics(target, _CLIENT)
             _must(all(t.startswith(("connect-", "__")) for t in before), "only connect-…", before)
             for name, tasks in (("mm2-msc", 3), ("mm2-cpc", None), ("mm2-hbc", 1)):
@@ -177,7 +195,7 @@ def migration_lab(folder: Path) -> None:
 
 
 def _lab_worker(target: Cluster, port: int) -> str:
-    """With the four lines of IAM for PLAIN, and another port than 8083."""
+    """PLAIN in place of the four lines of IAM, and another port than 8083."""
     login = f"""
 security.protocol=SASL_PLAINTEXT
 sasl.mechanism = PLAIN
@@ -201,8 +219,14 @@ connector.client.config.override.policy=All
 
 
 def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
-    mirror = "org.apache.kafka.connect.mirror."
-    common = {
+    common = _lab_common(source, target)
+    for name, settings in _LAB_CONNECTORS.items():
+        file = folder / f"{name}.json"
+        file.write_text(json.dumps({"name": name, **common, **settings}, indent=1))
+
+
+def _lab_common(source: Cluster, target: Cluster) -> dict[str, str]:
+    return {
         "clusters": "msksource,mskdest",
         "source.cluster.alias": "msksource",
         "target.cluster.alias": "mskdest",
@@ -221,42 +245,41 @@ def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
             )
         },
     }
-    policy = {"replication.policy.class": "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy"}
-    own = {
-        "mm2-msc": {
-            "connector.class": f"{mirror}MirrorSourceConnector",
-            "tasks.max": "4",
-            "topics": r"^ExampleTopic[\w]*",
-            **policy,
-            "offset-syncs.topic.replication.factor": "1",
-            **{
-                f"{what}.interval.seconds": "20"
-                for what in (
-                    *("sync.topic.acls", "sync.topic.configs", "refresh.topics"),
-                    "refresh.groups",
-                )
-            },
-            "consumer.group.id": "mm2-msc-cons",
-            "producer.enable.idempotence": "true",
+
+
+_POLICY = {"replication.policy.class": "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy"}
+_LAB_CONNECTORS = {
+    "mm2-msc": {
+        "connector.class": f"{_MIRROR}MirrorSourceConnector",
+        "tasks.max": "4",
+        "topics": r"^ExampleTopic[\w]*",
+        **_POLICY,
+        "offset-syncs.topic.replication.factor": "1",
+        **{
+            f"{what}.interval.seconds": "20"
+            for what in (
+                *("sync.topic.acls", "sync.topic.configs", "refresh.topics"),
+                "refresh.groups",
+            )
         },
-        "mm2-cpc": {
-            "connector.class": f"{mirror}MirrorCheckpointConnector",
-            "tasks.max": "1",
-            **policy,
-            "checkpoints.topic.replication.factor": "1",
-            "emit.checkpoints.interval.seconds": "20",
-            "sync.group.offsets.enabled": "true",
-        },
-        "mm2-hbc": {
-            "connector.class": f"{mirror}MirrorHeartbeatConnector",
-            "tasks.max": "1",
-            "heartbeats.topic.replication.factor": "1",
-            "emit.heartbeats.interval.seconds": "20",
-        },
-    }
-    for name, settings in own.items():
-        file = folder / f"{name}.json"
-        file.write_text(json.dumps({"name": name, **common, **settings}, indent=1))
+        "consumer.group.id": "mm2-msc-cons",
+        "producer.enable.idempotence": "true",
+    },
+    "mm2-cpc": {
+        "connector.class": f"{_MIRROR}MirrorCheckpointConnector",
+        "tasks.max": "1",
+        **_POLICY,
+        "checkpoints.topic.replication.factor": "1",
+        "emit.checkpoints.interval.seconds": "20",
+        "sync.group.offsets.enabled": "true",
+    },
+    "mm2-hbc": {
+        "connector.class": f"{_MIRROR}MirrorHeartbeatConnector",
+        "tasks.max": "1",
+        "heartbeats.topic.replication.factor": "1",
+        "emit.heartbeats.interval.seconds": "20",
+    },
+}
 
 
 # ── in common ───────────────────────────────────────────────────────────────────────────────────
@@ -265,25 +288,22 @@ def _lab_files(folder: Path, source: Cluster, target: Cluster) -> None:
 @contextmanager
 def _clusters(listener: Listener, settings: Mapping[str, str]) -> Iterator[tuple[Cluster, Cluster]]:
     clusters = [Cluster(name, listeners=(listener,), settings=settings) for name in ("a", "b")]
-    start_all(clusters)
-    try:
+    with running_clusters(*clusters):
         yield clusters[0], clusters[1]
-    finally:
-        stop_all(clusters)
 
 
 @contextmanager
 def _serving(
     folder: Path, port: int, environment: Mapping[str, str], file: Path | None = None
 ) -> Iterator[None]:
-    command = [sys.executable, "-m", "heliograph", "serve", *([str(file)] if file else [])]
+    command = heliograph_command("serve", *([str(file)] if file else []))
     console = folder / "console.log"
     with running_process(command, console, {**os.environ, **environment}) as process:
         ask = f"curl -s -o /dev/null -w '%{{http_code}}' localhost:{port}/health"
         deadline = time.monotonic() + _SECONDS
         while _shell(folder, ask, check=False) != "200":
             if process.poll() is not None or time.monotonic() > deadline:
-                raise ConformanceError(f"the worker is not there; {console.read_text()[-2000:]}")
+                raise ConformanceError(f"the worker does not answer; {console.read_text()[-2000:]}")
             time.sleep(0.3)
         yield
 
@@ -296,7 +316,7 @@ def _shell(folder: Path, line: str, *, check: bool = True) -> str:
 
 
 def _status(folder: Path, port: int, name: str, tasks: int | None) -> None:
-    """RUNNING, with so many tasks; None for any number."""
+    """Waits until it is RUNNING with that number of tasks; None for any number."""
     line = f"curl -s localhost:{port}/connectors/{name}/status | jq ."
 
     def running() -> bool:
@@ -311,45 +331,28 @@ def _status(folder: Path, port: int, name: str, tasks: int | None) -> None:
 
 
 def _create(cluster: Cluster, topic: str, partitions: int, login: Mapping[str, str]) -> None:
-    new = NewTopic(topic, partitions, replication_factor=1)
-    admin = _admin(cluster, login)  # one that is thrown away takes its requests with it
-    admin.create_topics([new])[topic].result(30)
+    _side(cluster, login).create_topics([NewTopic(topic, partitions, replication_factor=1)])
 
 
 def _write(cluster: Cluster, topic: str, count: int, login: Mapping[str, str]) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, **QUIET, **login})
     for number in range(count):
         producer.produce(topic, str(number).encode())
     if producer.flush(30):
-        raise ConformanceError(f"{topic}: could not be written to")
+        raise ConformanceError(f"{topic}: records were not acknowledged within 30 s")
 
 
 def _topics(cluster: Cluster, login: Mapping[str, str]) -> list[str]:
-    return sorted(_admin(cluster, login).list_topics(timeout=10).topics)
+    return sorted(_side(cluster, login).admin.list_topics(timeout=10).topics)
 
 
 def _count(cluster: Cluster, topic: str, login: Mapping[str, str]) -> int:
-    """Records of a topic; none if it is not there."""
-    found = _admin(cluster, login).list_topics(timeout=10).topics.get(topic)
-    if found is None or found.error is not None:
-        return 0
-    consumer = Consumer(
-        {
-            "bootstrap.servers": cluster.bootstrap_servers,
-            "group.id": "count",
-            "log_level": 2,
-            **login,
-        }
-    )
-    try:
-        marks = [consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in found.partitions]
-        return sum(end - start for start, end in marks)
-    finally:
-        consumer.close()
+    """Records of a topic; 0 if it does not exist."""
+    return LogEnds(_side(cluster, login), topic).total()
 
 
-def _admin(cluster: Cluster, login: Mapping[str, str]) -> AdminClient:
-    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 2, **login})
+def _side(cluster: Cluster, login: Mapping[str, str]) -> ClusterSide:
+    return ClusterSide(lambda: cluster.bootstrap_servers, login)
 
 
 def _must(condition: bool, what: str, found: object) -> None:

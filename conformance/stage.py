@@ -1,11 +1,10 @@
-"""Two fresh clusters, and a worker on one of them: Java's or ours."""
+"""Starts two new clusters and a worker, Java's or ours, on one of them."""
 
 from __future__ import annotations
 
 import http.client
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,21 +13,21 @@ from enum import StrEnum
 from pathlib import Path
 
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import NewTopic
 
 from conformance.errors import ConformanceError
-from conformance.processes import running_process
 from conformance.sequence.names import TOPIC
-from heliograph.embedded import Cluster, start_all, stop_all
-from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, kafka_jars
-from heliograph.embedded.ports import HeldPorts
-from heliograph.embedded.properties import log_configuration, render_properties
-from heliograph.machine.java import require_java
+from harness.cluster_side import QUIET, ClusterSide, running_clusters
+from harness.mirrors import heliograph_command
+from harness.processes import running_process
+from heliograph.embedded import Cluster
+from heliograph.embedded.ports import free_port
+from heliograph.embedded.properties import render_properties
+from heliograph.embedded.tools import connect_worker_command
 
 _READY_SECONDS = 90.0
 _LOOK_SECONDS = 0.2
 _PARTITIONS, _RECORDS = 2, 10
-_JVM = ("-Xms256m", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 
 class System(StrEnum):
@@ -46,14 +45,12 @@ class Stage:
 
 @contextmanager
 def stage(system: System, folder: Path) -> Iterator[Stage]:
-    """Its worker answers; everything it needs is there, and ends with the block."""
+    """Yields when the worker answers; everything stops when the block ends."""
     folder.mkdir(parents=True, exist_ok=True)
     source, target = Cluster("source"), Cluster("target")
-    start_all([source, target])
-    try:
+    with running_clusters(source, target):
         _fill(source)
-        with HeldPorts() as held:
-            port = held.take()
+        port = free_port()
         file = folder / "worker.properties"
         file.write_text(render_properties(worker_properties(target.bootstrap_servers, port)))
         command = _command(system, file, folder)
@@ -66,12 +63,10 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
                     "target": target.bootstrap_servers,
                 },
             )
-    finally:
-        stop_all([source, target])
 
 
 def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
-    """One file for both workers."""
+    """The same configuration for both workers."""
     converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
     return {
         "bootstrap.servers": bootstrap,
@@ -96,28 +91,19 @@ def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
 
 
 def _fill(source: Cluster) -> None:
-    servers = {"bootstrap.servers": source.bootstrap_servers, "log_level": 2}
-    admin = AdminClient(servers)
-    new = NewTopic(TOPIC, _PARTITIONS, replication_factor=1)
-    admin.create_topics([new])[TOPIC].result(30)
-    producer = Producer(servers)
+    ClusterSide(lambda: source.bootstrap_servers).create_topics([NewTopic(TOPIC, _PARTITIONS, 1)])
+    producer = Producer({"bootstrap.servers": source.bootstrap_servers, **QUIET})
     for partition in range(_PARTITIONS):
         for number in range(_RECORDS):
             producer.produce(TOPIC, f"{partition}-{number}".encode(), partition=partition)
     if producer.flush(30):
-        raise ConformanceError(f"topic {TOPIC}: its records could not be written")
+        raise ConformanceError(f"topic {TOPIC}: records were not acknowledged within 30 s")
 
 
 def _command(system: System, file: Path, folder: Path) -> Sequence[str]:
     if system is System.OURS:
-        return [sys.executable, "-m", "heliograph", "serve", str(file)]
-    name, contents, argument = log_configuration(KAFKA_VERSION, folder / "worker.log")
-    (folder / name).write_text(contents)
-    return [
-        *(str(require_java()), *_JVM, f"{argument}{folder / name}"),
-        *("-cp", f"{kafka_jars(artifacts=MIRROR_MAKER)}/*"),
-        *("org.apache.kafka.connect.cli.ConnectDistributed", str(file)),
-    ]
+        return heliograph_command("serve", str(file))
+    return connect_worker_command(file, log=folder / "worker.log")
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:

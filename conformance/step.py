@@ -1,4 +1,4 @@
-"""One request of the sequence, and what to wait for before its answer counts."""
+"""One request of the sequence, and the condition that its answer must meet before it counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 JSON = {"Content-Type": "application/json"}
 
-#: What a step waits for: a condition on the JSON of its answer.
+#: A condition on the JSON of an answer.
 Condition = Callable[[Any], bool]
 
 
@@ -18,8 +18,8 @@ Condition = Callable[[Any], bool]
 class Step:
     """`name` is its key in the golden answers. `$source` and `$target` in a body are bootstrap servers.
 
-    `until`: the request is repeated until its answer's JSON fulfils the condition. `quiet` says that the
-    answer only marks that a state was reached; what is compared is its status and that it came.
+    `until`: the request is repeated until the JSON of its answer meets the condition. `quiet`: only the
+    status is compared, since the step only waits for a state.
     """
 
     name: str
@@ -52,7 +52,7 @@ def send(name: str, method: str, path: str, content: object = None, **headers: s
 def raw(
     name: str, method: str, path: str, body: str, content_type: str | None = "application/json"
 ) -> Step:
-    """A body as it is, such as broken JSON."""
+    """A body as text, such as broken JSON."""
     headers = {} if content_type is None else {"Content-Type": content_type}
     return Step(name=name, method=method, path=path, body=body, headers=headers)
 
@@ -66,7 +66,7 @@ def _dashed(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def running(tasks: int) -> Condition:
-    """The connector and so many tasks of it run."""
+    """The connector and all of its `tasks` tasks are RUNNING."""
     return in_state("RUNNING", tasks)
 
 

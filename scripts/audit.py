@@ -1,7 +1,7 @@
-"""Known vulnerabilities of what requirements.lock names, by pip-audit. Usage: audit.py [--strict]
+"""Looks for known vulnerabilities of the packages in requirements.lock, with pip-audit: audit.py [--strict]
 
-Exit code 1 if there is one. Where the advisory service cannot be asked, that is said, and the exit code is 0,
-so that a build without a network goes on; with --strict it is 2.
+Exit code 1 if there is one. If the advisory service cannot be reached, it prints SKIPPED and the exit code is
+0, so that a build without a network continues; with --strict it is 2.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def verdict(dependencies: list[dict[str, Any]], skipped: int) -> int:
             _say(f"VULNERABLE: {each['name']} {each['version']}: {names}; fixed in {fixed}")
     unknown = [each["name"] for each in dependencies if "vulns" not in each]
     if unknown and audited:
-        _say(f"not audited, as the advisory service does not know them: {', '.join(unknown)}")
+        _say(f"not audited, unknown to the advisory service: {', '.join(unknown)}")
     if holes:
         return 1
     if not audited:
         _say(
-            f"SKIPPED: the advisory service knows none of {len(dependencies)} packages, such as a mirror of "
-            "the package index that has no advisories; NOTHING was audited"
+            f"SKIPPED: the advisory service has none of {len(dependencies)} packages (a mirror of the "
+            "package index without advisories?); NOTHING was audited"
         )
         return skipped
     _say(f"{len(audited)} packages audited, no known vulnerability")
@@ -56,7 +56,9 @@ def verdict(dependencies: list[dict[str, Any]], skipped: int) -> int:
 
 
 def _unasked(output: str, skipped: int) -> int:
-    last = next((line for line in reversed(output.splitlines()) if line.strip()), "it said nothing")
+    last = next(
+        (line for line in reversed(output.splitlines()) if line.strip()), "it printed nothing"
+    )
     network = any(
         word in output
         for word in (

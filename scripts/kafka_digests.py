@@ -1,4 +1,4 @@
-"""Prints the SHA-256 of all jars of a version of Kafka, fetched if need be. A new version needs its record:
+"""Prints the SHA-256 of all jars of a Kafka version, and fetches them if needed. To record a new version:
 
 python scripts/kafka_digests.py 4.3.1 > src/heliograph/embedded/kafka-4.3.1.sha256
 """

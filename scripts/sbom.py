@@ -1,7 +1,8 @@
-"""A software bill of materials (CycloneDX 1.6, JSON) from requirements.lock, to standard output.
+"""Prints a software bill of materials (CycloneDX 1.6, JSON) of requirements.lock.
 
-What only development needs has the scope "excluded"; what an installation has, "required". Versions, digests
-and dependencies are the lock's. The same lock gives the same bytes, so that two can be compared.
+Packages of an installation have the scope "required", those for development only "excluded". Versions,
+digests and dependencies come from the lock. The same lock gives the same bytes, so that two documents can be
+compared.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 @dataclass
 class Package:
-    """`via`: the packages that need it; "heliograph (pyproject.toml)" and groups of it as uv writes them."""
+    """`via`: the packages that need it; also "heliograph (pyproject.toml)" and its groups, as uv writes
+    them."""
 
     name: str
     version: str
@@ -52,7 +54,7 @@ def read_lock(text: str) -> list[Package]:
 
 
 def direct(project: dict[str, Any]) -> set[str]:
-    """Names of what pyproject.toml itself requires, without extras and groups."""
+    """Names of the dependencies in pyproject.toml, without extras and groups."""
     return {_name(text) for text in project["project"]["dependencies"]}
 
 
@@ -63,7 +65,7 @@ def _name(requirement: str) -> str:
 
 
 def required(packages: list[Package], roots: set[str]) -> set[str]:
-    """All that the roots need, whoever else needs it."""
+    """The roots and everything that they need."""
     needs: dict[str, set[str]] = {}
     for package in packages:
         for by in package.via:
@@ -114,7 +116,7 @@ def document(lock: str, project: dict[str, Any], version: str) -> dict[str, Any]
 
 
 def _component(package: Package, is_required: bool) -> dict[str, Any]:
-    """Each file of a release has a digest of its own; they stand with the place to get them from."""
+    """Every file of a release has its own digest, listed under its distribution."""
     return {
         "type": "library",
         "bom-ref": package.purl,

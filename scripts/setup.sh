@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes .venv from the lock file. Says in one sentence what a machine lacks. Usage: scripts/setup.sh PYTHON
+# Creates .venv from the lock file, or prints in one sentence what is missing. Usage: scripts/setup.sh PYTHON
 set -eu
 python=$1
 
 fail() { echo "error: $1" >&2; exit 1; }
 
 command -v "$python" >/dev/null 2>&1 ||
-    fail "Python: '$python' not found; install Python 3.11 or later, or name one: make PYTHON=/path/to/python3"
+    fail "Python: '$python' not found; install Python 3.11 or later, or choose one: make PYTHON=/path/to/python3"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-    fail "Python: 3.11 or later is needed, '$python' is $("$python" -c 'import platform; print(platform.python_version())'); name a later one: make PYTHON=/path/to/python3"
+    fail "Python: 3.11 or later is needed, '$python' is $("$python" -c 'import platform; print(platform.python_version())'); choose a later one: make PYTHON=/path/to/python3"
 
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
 command -v "$java" >/dev/null 2>&1 ||
@@ -23,12 +23,12 @@ free_kb=$(df -Pk . | awk 'NR == 2 {print $4}')
 
 echo "Setting up .venv (once; about 1 GB, most of it Spark) …"
 [ -x .venv/bin/pip ] || "$python" -m venv .venv ||
-    fail "Python: '$python' cannot make a virtual environment; install its venv module (Debian: python3-venv)"
+    fail "Python: '$python' cannot create a virtual environment; install its venv module (Debian: python3-venv)"
 log=.venv/setup.log
 if ! .venv/bin/pip install --disable-pip-version-check --require-hashes -r requirements.lock >"$log" 2>&1; then
     tail -n 5 "$log" >&2
-    fail "packages could not be installed; the first set-up needs a network that reaches a Python package index (full log: $log)"
+    fail "installing packages failed; the first set-up needs a Python package index (full log: $log)"
 fi
 .venv/bin/pip install --disable-pip-version-check --no-deps --no-build-isolation --no-index -e . >>"$log" 2>&1 ||
-    fail "heliograph itself could not be installed; see $log"
+    fail "installing heliograph itself failed; see $log"
 .venv/bin/python -m heliograph.spark.train

@@ -1,4 +1,4 @@
-"""What can go wrong around a mirror, each as something that strikes at a given moment."""
+"""The faults that chaos strikes a mirror with."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ __all__ = ["FAULTS", "Fault", "Scene", "named"]
 
 
 def named(names: Iterable[str]) -> list[Fault]:
-    """KeyError for a name that there is not."""
+    """KeyError for an unknown name."""
     known = {fault.name: fault for fault in FAULTS}
     return [known[name] for name in names]

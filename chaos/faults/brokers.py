@@ -1,4 +1,4 @@
-"""Brokers that die, restart, hand over their partitions, or have a full disk."""
+"""Faults of brokers: crash, rolling restart, leader moves, full disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BrokerKill(Fault):
 
 class RollingRestart(Fault):
     name = "rolling-restart"
-    about = "all brokers of both clusters stop and start in order, one after the other, both clusters at once"
+    about = "all brokers restart in order, one after the other, both clusters at the same time"
     quick_strikes = 1
 
     def strike(self, scene: Scene) -> str:
@@ -74,14 +74,14 @@ class LeaderMoves(Fault):
 
 class FullDisk(Fault):
     name = "full-disk"
-    about = "the disk of one target broker, or of all, is full, until there is room again"
+    about = "the disk of one target broker, or of all, is full for some seconds"
     needs_small_disks = True
 
     def strike(self, scene: Scene) -> str:
-        """A broker whose only disk fails ends itself; it comes back when there is room."""
+        """A broker whose only disk fails exits; it is started again when there is space."""
         disks, cluster = scene.stage.disks, scene.stage.target.cluster
         if disks is None:
-            raise ChaosError("full-disk: the target's disks cannot be filled")
+            raise ChaosError("full-disk: the target has no small disks")
         everyone = list(range(1, NODES + 1))
         nodes = everyone if scene.random.random() < 0.3 else [scene.random.choice(everyone)]
         try:
@@ -96,11 +96,11 @@ class FullDisk(Fault):
             for node in nodes:
                 disks.empty(node)
         _start(cluster, [node for node in nodes if node not in cluster.pids])
-        return f"of {nodes}; brokers that ended: {dead}"
+        return f"of {nodes}; brokers that exited: {dead}"
 
 
 def _start(cluster: Cluster, nodes: list[int]) -> None:
-    """At once: two of three are needed before any is ready."""
+    """All at the same time: two of three are needed before any is ready."""
     errors: list[Exception] = []
 
     def start(node: int) -> None:

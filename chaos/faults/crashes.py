@@ -1,4 +1,4 @@
-"""Crashes of the service around another event: before it, while it goes on, after it, or not at all."""
+"""Crashes of the service around another event: before, amid or after it, or none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Crashes:
-    """One for each service, or None; chosen when the strike begins."""
+    """A moment for each service, or None; chosen when the strike begins."""
 
     moments: Sequence[Moment | None]
 
@@ -26,7 +26,7 @@ class Crashes:
         return cls([scene.random.choice([None, *Moment]) for _ in scene.services])
 
     def at(self, moment: Moment, scene: Scene) -> None:
-        """kill -9 of all processes of those whose moment it is, and a restart at once."""
+        """kill -9 of all processes of the services whose moment it is, and a restart at once."""
         for service, chosen in zip(scene.services, self.moments, strict=True):
             if chosen is moment:
                 service.kill(whole_family=True)

@@ -1,4 +1,4 @@
-"""What every fault has, and what it finds when it strikes."""
+"""The base of all faults, and the scene in which they strike."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from chaos.truth import Allowance, Truth
 
 @dataclass(slots=True, kw_only=True)
 class Scene:
-    """Where a fault strikes. `services` may be replaced: a fault leaves one that runs for each subject."""
+    """Where a fault strikes. A fault may replace `services`, but leaves a running one for each subject."""
 
     stage: Stage
     services: list[Service]
     truth: Truth
     random: random.Random
-    longest: float  # seconds: no cut or the like is longer
+    longest: float  # seconds: the upper bound of a fault's duration
     spark: SparkCluster | None = None
     topics: tuple[str, ...] = ()
     partitions: int = 0
@@ -32,7 +32,7 @@ class Scene:
         return [each.subject.remote(topic) for each in self.services for topic in self.topics]
 
     def duration(self, least: float = 1.0, most: float = 60.0) -> float:
-        """Short ones are more frequent: their logarithm is spread evenly."""
+        """Short durations are more frequent: the logarithm is distributed evenly."""
         most = max(least, min(most, self.longest))
         return math.exp(self.random.uniform(math.log(least), math.log(most)))
 
@@ -40,7 +40,7 @@ class Scene:
         return self.random.choice(self.stage.sides)
 
     def gates(self) -> tuple[str, list[Gate]]:
-        """One broker, one cluster, or all of both, and a name for it."""
+        """The gates of one broker, one cluster or both clusters, and a name for them."""
         side = self.side()
         chosen = self.random.randrange(4)
         if chosen == 0:
@@ -55,7 +55,7 @@ class Scene:
 
 
 class Fault(ABC):
-    """Law: what `strike` breaks is mended when it returns. What it returns says what it did."""
+    """Law: what `strike` breaks is repaired when it returns. It returns a description of what it did."""
 
     name: str
     about: str
@@ -68,7 +68,7 @@ class Fault(ABC):
     #: Kinds of topics whose logs an unclean election may shorten, on either side (`Side.create_fragile`).
     fragile_on_source: frozenset[str] = frozenset()
     fragile_on_target: frozenset[str] = frozenset()
-    #: Every strike waits until the mirror has recovered; a session in which it does not has no result.
+    #: Every strike waits until the mirror has recovered; if it does not, the session has no result.
     patient = False
     #: Seconds between a strike and the next, chosen at random.
     gap = (0.5, 4.0)
@@ -77,5 +77,5 @@ class Fault(ABC):
     def strike(self, scene: Scene) -> str: ...
 
     def first(self, subject: Subject) -> Subject:
-        """What a subject is configured with when the session begins."""
+        """The configuration of a subject at the beginning of the session."""
         return subject

@@ -1,4 +1,4 @@
-"""Logs that lose records: a source that truncates, a target that does, and retention that overtakes."""
+"""Faults of logs: a source or a target that loses its tail, retention that overtakes the mirror."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ALL = frozenset({"plain", "transactions"})
 class SourceTruncates(Fault):
     name = "source-truncates"
     about = (
-        "a follower stops, the leader goes on alone and is killed, the follower comes back and leads: an "
+        "a follower stops, the leader continues alone and is killed, the follower starts and leads: an "
         "unclean election. kill -9 of the service before, amid, after, or not"
     )
-    # A transactional topic would not survive it: the ends of its transactions are lost, too.
+    # Not a transactional topic: it would lose the markers of its transactions, and block its readers.
     fragile_on_source = _PLAIN
     allowance = Allowance(truncated=True)
 
@@ -42,14 +42,14 @@ class SourceTruncates(Fault):
         with _shortened(scene, source, _fragile(source, scene.topics)) as shortening:
             now = ends(source, shortening.ends)
         lost = sum(max(0, end - now[where]) for where, end in shortening.ends.items())
-        return f"{shortening.said}; it lost about {lost} records"
+        return f"{shortening.what}; it lost about {lost} records"
 
 
 class TargetTailLoss(Fault):
     name = "target-tail-loss"
     about = (
-        "a follower of the remote topics stops, their leader goes on alone and is killed, the follower comes "
-        "back and leads. kill -9 of the service before, amid, after, or not"
+        "a follower of the remote topics stops, their leader continues alone and is killed, the follower "
+        "starts and leads. kill -9 of the service before, amid, after, or not"
     )
     fragile_on_target = _ALL
     allowance = Allowance(copied_again=True)
@@ -62,11 +62,11 @@ class TargetTailLoss(Fault):
                 gone = truth.targets.cut(where, end)
                 truth.target_lost[where] += gone
                 lost += len(gone)
-        return f"{shortening.said}; it lost {lost} records"
+        return f"{shortening.what}; it lost {lost} records"
 
 
 class _Shortening(NamedTuple):
-    said: str
+    what: str
     ends: dict[tuple[str, int], int]  # before the leader is killed
 
 
@@ -81,12 +81,12 @@ def _partitions(scene: Scene, topics: Sequence[str]) -> list[tuple[str, int]]:
 
 @contextmanager
 def _shortened(scene: Scene, side: Side, topics: list[str]) -> Iterator[_Shortening]:
-    """The block runs when the follower leads, with a shorter log. All replicas are in sync afterwards.
+    """The block runs while the follower leads with a shorter log. All replicas are in sync afterwards.
 
-    No mirror reaches a follower on the target before the block has ended: what it lacks is what was lost.
+    On the target, the mirror cannot reach the follower during the block: what the follower lacks was lost.
     """
     if not topics:
-        raise ChaosError(f"{side.name}: has no topic whose log may be shortened")
+        raise ChaosError(f"{side.name}: no fragile topic")
     cluster, archive = side.cluster, scene.truth.targets if side is scene.stage.target else None
     (nodes,) = {each.all for each in replicas(side, topics).values()}
     follower, leader = scene.random.sample(sorted(nodes), 2)
@@ -105,10 +105,10 @@ def _shortened(scene: Scene, side: Side, topics: list[str]) -> Iterator[_Shorten
     try:
         cluster.start_node(follower)
         await_replicas(side, topics, lambda r: r.leader == follower, "led by the follower")
-        said = (
+        what = (
             f"{side.name}-{leader} alone for {alone:.1f} s, then {side.name}-{follower}; {crashes}"
         )
-        yield _Shortening(said, before)
+        yield _Shortening(what, before)
     finally:
         side.gates[follower - 1].heal()
     crashes.at(Moment.AFTER, scene)
@@ -119,16 +119,17 @@ def _shortened(scene: Scene, side: Side, topics: list[str]) -> Iterator[_Shorten
 class RetentionOvertakes(Fault):
     name = "retention-overtakes"
     about = (
-        "the target refuses all batches (with answers lost before that, or not) or is out of reach for some "
-        "seconds; the source deletes records meanwhile. kill -9 of the service before, amid, after, or not"
+        "the target refuses all batches (sometimes after lost answers) or cannot be reached for some "
+        "seconds; the source deletes records during that time. kill -9 of the service before, amid, after, "
+        "or not"
     )
     allowance = Allowance(passed_over=True, copied_again=True)
 
-    #: Where the source's new start lies: 0 is its end when the strike began, 1 that when it deletes.
+    #: The new log start of the source: 0 is the log end when the strike began, 1 that when it deletes.
     _PLACES = (-0.5, 1.0)
 
     def first(self, subject: Subject) -> Subject:
-        """A restart would take back the limit on the target's batches."""
+        """Otherwise a restart would restore max.message.bytes on the target."""
         return replace(subject, extra={"sync.topic.configs.enabled": "false"})
 
     def strike(self, scene: Scene) -> str:
@@ -143,7 +144,7 @@ class RetentionOvertakes(Fault):
             refusal(scene, stack)
             crashes.at(Moment.BEFORE, scene)
             scene.hold(seconds)
-            truth.source.extend()  # the ends of what is committed: no open transaction is cut
+            truth.source.extend()  # to the last stable offset: no open transaction is cut
             now = truth.source.ends
             goals = {w: int(first[w] + places[w] * (now[w] - first[w])) for w in partitions}
             least = starts(source, partitions)
@@ -158,7 +159,7 @@ class RetentionOvertakes(Fault):
 
 
 def _answers_lost(scene: Scene, stack: ExitStack) -> None:
-    """Requests arrive, answers do not; then connections end, and the repeats are refused."""
+    """Requests reach the target, answers are lost; then connections end, and retries are refused."""
     gates = scene.stage.target.gates
     try:
         for gate in gates:
@@ -176,11 +177,11 @@ def _refused(scene: Scene, stack: ExitStack) -> None:
     stack.enter_context(writes_refused(scene.stage.target, scene.remote_topics()))
 
 
-def _out_of_reach(scene: Scene, stack: ExitStack) -> None:
+def _unreachable(scene: Scene, stack: ExitStack) -> None:
     for gate in scene.stage.target.gates:
         stack.callback(gate.heal)
         gate.cut()
 
 
-#: What is ambiguous is more frequent.
-_REFUSALS = (_answers_lost, _answers_lost, _refused, _out_of_reach)
+#: Lost answers, the ambiguous case, are more frequent.
+_REFUSALS = (_answers_lost, _answers_lost, _refused, _unreachable)

@@ -1,4 +1,4 @@
-"""What a network does to connections, by way of the proxy."""
+"""Faults of the network, through the proxy."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Cut(Fault):
 
 class Stall(Fault):
     name = "stall"
-    about = "connections are accepted and bytes are held, for 1 to 45 s, then released"
+    about = "connections are accepted; bytes are held back for 1 to 45 s, then released"
 
     def strike(self, scene: Scene) -> str:
-        """The longest are beyond the 30 s that clients give a request."""
+        """The longest exceed the 30 s request timeout of clients."""
         where, gates = scene.gates()
         seconds = scene.duration(1.0, 45.0)
         for gate in gates:
@@ -33,7 +33,7 @@ class Stall(Fault):
 
 class Delay(Fault):
     name = "delay"
-    about = "every byte comes 0.05 to 2 s late, for 3 to 10 s"
+    about = "every byte arrives 0.05 to 2 s late, for 3 to 10 s"
 
     def strike(self, scene: Scene) -> str:
         where, gates = scene.gates()
@@ -61,7 +61,7 @@ class Reset(Fault):
 
 class HalfOpen(Fault):
     name = "half-open"
-    about = "one direction is swallowed without a word; connections that were open then never work again"
+    about = "the bytes of one direction are discarded; connections that were open never work again"
     quick_strikes = 2
 
     def strike(self, scene: Scene) -> str:

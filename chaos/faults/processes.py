@@ -1,4 +1,4 @@
-"""Processes of the mirror that die, and one too many of them."""
+"""Faults of the mirror's processes: crashes, a switch of the isolation level, a second service."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import psutil
 
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.subjects import Isolation, Service, Subject, System, kill
+from chaos.subjects import Isolation, Service, Subject, System
 from chaos.truth import Allowance
+from harness.processes import kill
 
 _OURS = frozenset({System.HELIOGRAPH})
 _FIND_SECONDS = 60.0
@@ -52,7 +53,7 @@ class IsolationSwitch(Fault):
         "read_committed: under read_uncommitted the default mode runs"
     )
     allowance = Allowance(aborted=True, copied_again=True)
-    # Killed before it has copied anything under the new level, it would not have switched.
+    # A service that is killed before it copies anything under the new level has not switched.
     patient = True
     gap = (0.2, 6.0)
 
@@ -76,20 +77,22 @@ class WorkerKill(Fault):
     systems = _OURS
 
     def strike(self, scene: Scene) -> str:
-        said = []
+        killed = []
         for service in scene.services:
             workers = _await_processes(service)
             victim = scene.random.choice(workers)
             kill(victim)
-            said.append(f"1 of {len(workers)}")
-        return ", ".join(said)
+            killed.append(f"1 of {len(workers)}")
+        return ", ".join(killed)
 
 
 def _await_processes(service: Service) -> list[psutil.Process]:
     deadline = time.monotonic() + _FIND_SECONDS
     while not (found := service.workers()):
         if time.monotonic() > deadline:
-            raise ChaosError(f"{service.subject.name}: has no Python worker to kill")
+            raise ChaosError(
+                f"{service.subject.name}: no Python worker to kill within {_FIND_SECONDS:.0f} s"
+            )
         service.look_after()
         time.sleep(_LOOK_SECONDS)
     return found
@@ -102,7 +105,7 @@ class TwoServices(Fault):
     def strike(self, scene: Scene) -> str:
         seconds = scene.duration(3.0, 12.0)
         rivals = [Service(service.subject) for service in scene.services]
-        said = []
+        done = []
         try:
             scene.hold(seconds)
         finally:
@@ -116,5 +119,5 @@ class TwoServices(Fault):
                     goes.stop()
                 stays.adopt(goes)
                 scene.services[index] = stays
-                said.append("the first goes" if goes is first else "the second goes")
-        return f"for {seconds:.1f} s; {', '.join(said)}"
+                done.append("the first ends" if goes is first else "the second ends")
+        return f"for {seconds:.1f} s; {', '.join(done)}"

@@ -1,4 +1,4 @@
-"""What happens to executors on a Spark standalone cluster: they die, freeze, or lose their driver."""
+"""Faults of executors on a Spark standalone cluster: crash, node loss, freeze, cut from the driver."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from chaos.blackhole import Blackhole
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
 from chaos.spark_cluster import SparkCluster
-from chaos.subjects import System, kill
+from chaos.subjects import System
+from harness.processes import kill
 
 _FIND_SECONDS = 60.0
 _LOOK_SECONDS = 0.05
-#: A task stops by itself when its driver has not answered for 6 s (`spark/control_channel.py`): these are
-#: longer.
+#: Longer than the 6 s without an answer of the driver after which a task stops (`spark/control_channel.py`).
 _LEAST_SECONDS = 8.0
 _MOST_SECONDS = 25.0
 
@@ -29,11 +29,11 @@ class _ClusterFault(Fault):
 
     def _cluster(self, scene: Scene) -> SparkCluster:
         if scene.spark is None:
-            raise ChaosError(f"{self.name}: there is no Spark cluster")
+            raise ChaosError(f"{self.name}: no Spark cluster")
         return scene.spark
 
     def _await_busy_nodes(self, scene: Scene) -> list[str]:
-        """Nodes with an executor that has started Python: one of them at least."""
+        """Waits for nodes with an executor that has started Python; returns at least one."""
         spark = self._cluster(scene)
         deadline = time.monotonic() + _FIND_SECONDS
         while not (
@@ -42,7 +42,9 @@ class _ClusterFault(Fault):
             ]
         ):
             if time.monotonic() > deadline:
-                raise ChaosError(f"{self.name}: the Spark cluster has no executor at work")
+                raise ChaosError(
+                    f"{self.name}: no executor runs Python after {_FIND_SECONDS:.0f} s"
+                )
             time.sleep(_LOOK_SECONDS)
         return busy
 
@@ -63,7 +65,7 @@ class NodeLoss(_ClusterFault):
     about = "kill -9 of a Spark worker daemon, its executors and their Python processes; it starts again"
 
     def strike(self, scene: Scene) -> str:
-        """Spark does not count this as a failure of the tasks: it runs them again."""
+        """Spark does not count this as a task failure: it runs the tasks again."""
         spark, node = self._cluster(scene), scene.random.choice(self._await_busy_nodes(scene))
         executors, away = len(spark.executors(node)), scene.duration(2.0, 15.0)
         spark.kill_node(node)
@@ -90,7 +92,7 @@ class ExecutorFreeze(_ClusterFault):
 
 class DriverCut(_ClusterFault):
     name = "driver-cut"
-    about = "packets between drivers and executors are dropped for 8 to 25 s; brokers stay in reach of both"
+    about = "packets between drivers and executors are dropped for 8 to 25 s; both still reach the brokers"
 
     def strike(self, scene: Scene) -> str:
         spark = self._cluster(scene)
@@ -104,7 +106,7 @@ class DriverCut(_ClusterFault):
 
 def _signal(processes: Iterable[psutil.Process], number: signal.Signals) -> None:
     for process in processes:
-        if process.is_running():  # its pid is not another's meanwhile
+        if process.is_running():  # and its pid was not given to another process
             try:
                 os.kill(process.pid, number)
             except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""The requests, in order: each part leaves behind what the next one needs."""
+"""All requests in order; each part needs the state that the one before leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies that no connector can be made of."""
+"""Invalid request bodies."""
 
 from __future__ import annotations
 

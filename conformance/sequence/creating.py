@@ -1,4 +1,4 @@
-"""Connectors are made: running, stopped, paused; by POST and by PUT; under a name that must be encoded."""
+"""Creates connectors: running, stopped, paused; by POST and PUT; with a name that must be encoded."""
 
 from __future__ import annotations
 

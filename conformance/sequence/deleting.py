@@ -1,4 +1,4 @@
-"""Connectors go; offsets stay for those who come back under the same name."""
+"""Deletes connectors; their offsets stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker that has no connector yet: its root, methods, content types, names that are unknown."""
+"""Requests to a worker without connectors: root, methods, content types, unknown names."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ EMPTY_WORKER = (
     ),
     get("unknown: encoded name", "/connectors/no%20such%2Fname%3F"),
     get("unknown: encoded status", "/connectors/A-%3EB.Mirror/status"),
-    # Between workers; whoever does not sign is refused.
+    # Requests between workers: without a valid signature they are refused.
     raw("internal: tasks, unsigned", "POST", f"{_UNKNOWN}/tasks", "[]"),
     raw("internal: tasks, no JSON", "POST", f"{_UNKNOWN}/tasks", "["),
     send("internal: fence, unsigned", "PUT", f"{_UNKNOWN}/fence"),

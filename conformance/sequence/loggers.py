@@ -1,4 +1,4 @@
-"""Levels of loggers."""
+"""Reads and sets levels of loggers."""
 
 from __future__ import annotations
 

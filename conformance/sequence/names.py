@@ -1,4 +1,4 @@
-"""Connectors of the sequence, and configurations to start from."""
+"""Names and configurations of the connectors in the sequence."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ CHECKPOINT_CLASS = "org.apache.kafka.connect.mirror.MirrorCheckpointConnector"
 HEARTBEAT_CLASS = "org.apache.kafka.connect.mirror.MirrorHeartbeatConnector"
 
 SOURCE, CHECKPOINT, HEARTBEAT = "mm2-msc", "mm2-cpc", "mm2-hbc"
-#: As Strimzi names them; a name that must be encoded in a URL.
+#: A name in Strimzi's style, which must be encoded in a URL.
 ARROW = "A->B.MirrorHeartbeatConnector"
 ARROW_PATH = f"/connectors/{quote(ARROW, safe='')}"
 
-#: The topic that the stage makes on the source: two partitions, ten records each.
+#: The topic that the stage creates on the source: two partitions, ten records each.
 TOPIC = "orders"
 
 

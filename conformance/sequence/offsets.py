@@ -1,4 +1,4 @@
-"""Offsets are read, altered and reset; the source connector is stopped when this begins."""
+"""Reads, alters and resets offsets; the source connector is stopped at the beginning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEARTBEATS = f"{ARROW_PATH}/offsets"
 def _entry(
     offset: object, /, whole: Mapping[str, object] | None = None, **changes: object
 ) -> dict[str, object]:
-    """Of partition 0 of the topic, with changes; or of what is given as a whole."""
+    """An alteration of partition 0 of the topic with changes, or of the given partition and offset."""
     usual = {"cluster": "A", "topic": TOPIC, "partition": 0}
     return {"partition": {**(usual if whole is None else whole), **changes}, "offset": offset}
 

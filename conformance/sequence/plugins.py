@@ -1,4 +1,4 @@
-"""What can be made, and with which settings."""
+"""Plugins and their settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be read of connectors that are there."""
+"""Reads connectors, statuses, tasks and topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pause, resume, stop, restart."""
+"""Pauses, resumes, stops and restarts connectors."""
 
 from __future__ import annotations
 

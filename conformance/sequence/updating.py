@@ -1,4 +1,4 @@
-"""Configurations change, in whole and in part."""
+"""Changes configurations, in whole (PUT) and in part (PATCH)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""config/validate: what is wrong with a configuration, said without making a connector of it."""
+"""Validates configurations without creating connectors (config/validate)."""
 
 from __future__ import annotations
 

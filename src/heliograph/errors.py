@@ -1,29 +1,29 @@
-"""Every exception of ours, in one tree.
+"""All exceptions of Heliograph, in one tree.
 
 HeliographError
 ├── ConfigError              the user's file or arguments; exit code 2
 │   └── InvalidPattern       a regular expression that Java would refuse, or that we cannot run
 ├── EnvironmentProblem       Java, disk or network of this machine
-├── BrokerNotRunning         an embedded broker did not start, or exited by itself
-├── NotFound                 what was asked for is not on the cluster
-├── CorruptRecords           bytes from a broker that are not what they claim to be
+├── BrokerNotRunning         an embedded broker did not start, or exited
+├── NotFound                 a topic or the like does not exist on the cluster
+├── CorruptRecords           a record batch that violates its format or checksum
 ├── ClientError
 │   ├── Unreachable          no broker answers                                 retriable
 │   ├── ConnectionLost       a connection broke or timed out                   retriable
-│   │   ├── Interrupted      we were told to stop while we waited
-│   │   └── NoAnswer         nothing came in time, and nothing says why
-│   ├── MalformedResponse    an answer's bytes are not what its API promises   retriable
-│   ├── NotKafka             something else listens on that port
-│   ├── UnsupportedBroker    the broker does not speak a version we need
-│   ├── SecurityFailed       tried again, but no matter of waiting
+│   │   ├── Interrupted      a stop interrupted the wait for a response
+│   │   └── NoAnswer         a response timed out without a known cause
+│   ├── MalformedResponse    a response does not follow its schema             retriable
+│   ├── NotKafka             the port is not that of a Kafka broker
+│   ├── UnsupportedBroker    the broker does not support a required version of an API
+│   ├── SecurityFailed       repeated by a service, since an operator can correct it
 │   │   ├── BadKeyMaterial   a store, a key or a token that cannot be read
-│   │   ├── TlsFailed        the other end could not prove who it is, or no TLS could be agreed on
-│   │   └── LoginFailed      the broker, or a token endpoint, does not take our credentials
-│   └── BrokerError          an error code in a response; knows if retriable
-├── Fenced                   another has taken over our transactional.id
-├── LeaseRefused             the driver does not let this attempt of a task copy
-├── LeaseLapsed              the driver has not confirmed a task's leases in time
-└── RecordTooLarge           one record is larger than the target takes
+│   │   ├── TlsFailed        the TLS handshake failed
+│   │   └── LoginFailed      the broker or a token endpoint rejects the credentials
+│   └── BrokerError          an error code in a response; `retriable` depends on the code
+├── Fenced                   another process has taken over the transactional.id
+├── LeaseRefused             the driver refuses this attempt of a task
+├── LeaseLapsed              the driver did not confirm a task's leases in time
+└── RecordTooLarge           one record is larger than the target allows
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from collections.abc import Sequence
 
 
 class HeliographError(Exception):
-    """Base of all errors that Heliograph raises on purpose; the message is meant for the user."""
+    """Base of all errors that Heliograph raises; the message is written for the user."""
 
     retriable = False
 
 
 class ConfigError(HeliographError):
-    """The configuration cannot be used; carries all problems found, not only the first."""
+    """The configuration cannot be used; has all problems found, not only the first."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
@@ -46,7 +46,7 @@ class ConfigError(HeliographError):
 
 
 class InvalidPattern(ConfigError):
-    """A regular expression cannot be used; `position` counts characters from 0."""
+    """A regular expression cannot be used; `position` is a character index from 0."""
 
     def __init__(self, pattern: str, position: int, reason: str) -> None:
         self.pattern = pattern
@@ -59,7 +59,7 @@ class InvalidPattern(ConfigError):
 
 
 class EnvironmentProblem(HeliographError):
-    """This machine lacks something that no configuration can give: Java, disk space, a network."""
+    """This machine lacks something: Java, disk space, a network."""
 
 
 class BrokerNotRunning(HeliographError):
@@ -67,7 +67,7 @@ class BrokerNotRunning(HeliographError):
 
 
 class NotFound(HeliographError):
-    """A topic or the like that was asked for by name does not exist, or is hidden from this user."""
+    """A topic or the like does not exist, or this user has no permission to see it."""
 
 
 class CorruptRecords(HeliographError):
@@ -75,11 +75,11 @@ class CorruptRecords(HeliographError):
 
 
 class ClientError(HeliographError):
-    """Talking to a broker failed."""
+    """A request to a broker failed."""
 
     @property
     def tried_again(self) -> bool:
-        """Whether a service that runs on goes on trying, since it may come right."""
+        """Whether a running service repeats the request, since the cause may pass or be corrected."""
         return self.retriable
 
 
@@ -90,36 +90,37 @@ class Unreachable(ClientError):
 
 
 class ConnectionLost(ClientError):
-    """A connection broke, or an answer did not come in time; the request may have been carried out."""
+    """A connection broke, or a response timed out; the request may have been carried out."""
 
     retriable = True
 
 
 class Interrupted(ConnectionLost):
-    """We were told to stop while we waited: nothing is known of the broker. Its connection is of no use."""
+    """A stop interrupted the wait for a response, so this says nothing about the broker. The connection
+    cannot be used further."""
 
 
 class NoAnswer(ConnectionLost):
-    """Nothing came in time, and nothing says why: a broker at a loss, or a connection that is half-open."""
+    """A response timed out without a known cause: the broker hangs, or the connection is half-open."""
 
 
 class MalformedResponse(ClientError):
-    """An answer is not what its API and version promise. Its connection is of no use any more."""
+    """A response does not follow the schema of its API and version. The connection cannot be used further."""
 
     retriable = True
 
 
 class NotKafka(ClientError):
-    """What listens on the port does not speak Kafka's protocol."""
+    """The process that listens on the port does not use Kafka's protocol."""
 
 
 class UnsupportedBroker(ClientError):
-    """The broker does not offer a version of an API that this client needs."""
+    """The broker does not support a version of an API that this client needs."""
 
 
 class SecurityFailed(ClientError):
-    """Who is who could not be proven. Not retriable, but not final: people mend certificates and
-    passwords while a service runs."""
+    """Authentication failed. Not retriable, but not final: operators correct certificates and passwords while
+    a service runs."""
 
     tried_again = True
 
@@ -129,11 +130,12 @@ class BadKeyMaterial(SecurityFailed):
 
 
 class TlsFailed(SecurityFailed):
-    """The other end could not prove who it is, refused our certificate, or no TLS could be agreed on."""
+    """The TLS handshake failed: the peer's certificate is not trusted, the peer rejects ours, or they have no
+    protocol in common."""
 
 
 class LoginFailed(SecurityFailed):
-    """Credentials were refused, or cannot be had."""
+    """Credentials were rejected, or could not be obtained."""
 
 
 class BrokerError(ClientError):
@@ -147,7 +149,7 @@ class BrokerError(ClientError):
 
 
 class Fenced(HeliographError):
-    """The brokers take nothing more under our producer epoch: whoever took it over goes on in our place."""
+    """Brokers reject our producer epoch, because another process has taken over the transactional.id."""
 
 
 class LeaseRefused(HeliographError):
@@ -155,16 +157,16 @@ class LeaseRefused(HeliographError):
 
 
 class LeaseLapsed(HeliographError):
-    """The driver has not confirmed a task's leases in time: others may copy its partitions by now."""
+    """The driver did not confirm a task's leases in time: another task may copy its partitions by now."""
 
 
 class RecordTooLarge(HeliographError):
-    """One record alone is larger than the target's max.message.bytes; no splitting can help."""
+    """A single record is larger than the target's max.message.bytes, so splitting its batch does not help."""
 
     def __init__(self, subject: str, offset: int, size: int) -> None:
         self.offset = offset
         self.size = size
         super().__init__(
             f"{subject}: the record at source offset {offset} needs a batch of {size} bytes, which is "
-            "more than the target topic takes; raise its max.message.bytes to go on"
+            "more than the target topic allows; raise its max.message.bytes to continue"
         )

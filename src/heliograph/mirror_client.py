@@ -1,7 +1,7 @@
-"""What a target cluster knows of its sources: upstream clusters, mirrored topics, translated offsets.
+"""MirrorClient: upstream clusters, mirrored topics and translated offsets of a target cluster.
 
-The Python face of MM2's `MirrorClient` and `RemoteClusterUtils` (connect-mirror-client), for records
-that Heliograph or Java's MirrorMaker 2 wrote.
+The Python counterpart of MM2's `MirrorClient` and `RemoteClusterUtils` (connect-mirror-client), for records
+of Heliograph or Java's MirrorMaker 2.
 
     with MirrorClient({"bootstrap.servers": "backup:9092"}) as client:
         offsets = client.translate_offsets("primary", "my-group")
@@ -30,7 +30,7 @@ _CLIENT_ID = "heliograph-mirror-client"
 
 
 class OffsetAndMetadata(NamedTuple):
-    """Where a consumer of the target goes on, and what its group wrote beside its offset."""
+    """The offset at which a consumer of the target continues, and the metadata of its commit."""
 
     offset: int
     metadata: str
@@ -40,10 +40,10 @@ Offsets = dict[TopicPartition, OffsetAndMetadata]
 
 
 class MirrorClient:
-    """Looks at one cluster, the target of mirrors. Not for several threads at once.
+    """Reads one cluster, the target of mirrors. Not for several threads at once.
 
-    `properties` are those of MM2's `MirrorClientConfig`. `malformed` counts the records that were passed
-    over since they could not be understood, newer versions among them.
+    `properties` are those of MM2's `MirrorClientConfig`. `malformed` counts the records that were skipped
+    because they are malformed or of a newer version.
     """
 
     def __init__(self, properties: Mapping[str, str] | MirrorClientConfig) -> None:
@@ -64,11 +64,11 @@ class MirrorClient:
         return self._policy
 
     def replication_hops(self, alias: str) -> int:
-        """The number of hops from the upstream cluster `alias` to here, by the shortest way; -1: none."""
+        """The number of hops from the upstream cluster `alias` on the shortest path; -1: there is none."""
         return remote_topics.replication_hops(self._policy, self._topics(), alias)
 
     def upstream_clusters(self) -> set[str]:
-        """Clusters whose heartbeats arrive here, also those several hops away."""
+        """Clusters whose heartbeats arrive here, at any number of hops."""
         return remote_topics.upstream_clusters(self._policy, self._topics())
 
     def heartbeat_topics(self) -> set[str]:
@@ -78,7 +78,7 @@ class MirrorClient:
         return remote_topics.checkpoint_topics(self._policy, self._topics())
 
     def remote_topics(self, source: str | None = None) -> set[str]:
-        """Mirrored topics on this cluster; with `source`, those that came directly from there."""
+        """Mirrored topics on this cluster; with `source`, those that came directly from it."""
         return remote_topics.remote_topics(self._policy, self._topics(), source)
 
     @overload
@@ -95,11 +95,11 @@ class MirrorClient:
         *,
         groups: str | JavaPattern | None = None,
     ) -> Offsets | dict[str, Offsets]:
-        """Offsets of source groups in terms of this cluster, by partition of the mirrored topics.
+        """Offsets of source groups translated to this cluster, by partition of the mirrored topics.
 
-        `group` is the id of one group; of a group without checkpoints nothing is known, so the answer is
-        empty. `groups` is a Java regular expression that matches whole ids; the answer is by id.
-        Never part of an answer: raises if the checkpoints cannot be read to their end in `timeout` seconds.
+        `group` is the id of one group; the result is empty for a group without checkpoints. `groups` is a
+        Java regular expression that matches whole ids; the result is by id. Raises if the checkpoints cannot
+        be read to their end in `timeout` seconds: the result is never partial.
         """
         if (group is None) == (groups is None):
             raise TypeError("translate_offsets: expected either group or groups")
@@ -113,15 +113,14 @@ class MirrorClient:
     def checkpoints(
         self, alias: str, groups: str | JavaPattern | None = None, timeout: float = 30.0
     ) -> list[Checkpoint]:
-        """The last checkpoint of every group and partition mirrored from `alias`, in their order.
+        """The last checkpoint of every group and partition mirrored from `alias`, sorted.
 
-        A tombstone takes back what was said before. A record that cannot be understood takes nothing back.
+        A tombstone removes the checkpoint before it. A malformed record changes nothing.
         """
         newest: dict[bytes | None, Checkpoint] = {}
         topic = self._policy.checkpoints_topic(alias)
-        log_of_topic = LogTail(
-            self._consumer, topic
-        )  # MM2 writes to partition 0, if there are others
+        # MM2 writes to partition 0, even if there are others.
+        log_of_topic = LogTail(self._consumer, topic)
         records = log_of_topic.read_new(patience=timeout)
         if log_of_topic.missing:
             raise self._not_found(topic, alias)
@@ -148,14 +147,14 @@ class MirrorClient:
         self.close()
 
     def _topics(self) -> list[str]:
-        """As Kafka's admin lists them: without `__consumer_offsets` and the like."""
+        """As Kafka's admin client lists them: without `__consumer_offsets` and other internal topics."""
         metadata = self._admin.refresh()
         return sorted(metadata.partitions.keys() - metadata.internal)
 
     def _not_found(self, topic: str, alias: str) -> NotFound:
         there = sorted(self.checkpoint_topics())
         return NotFound(
-            f"{topic}: no such topic that this client may read; expected checkpoints of the source "
+            f"{topic}: does not exist, or this client may not read it; expected checkpoints of the source "
             f"{alias!r}, found {', '.join(there) if there else 'none of any source'}"
         )
 

@@ -1,4 +1,4 @@
-"""Values that every layer speaks of. Frozen, compared by value, cheap to pickle."""
+"""Values that all layers share: frozen, compared by value, cheap to pickle."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class TopicPartition(NamedTuple):
 class OffsetRange(NamedTuple):
     """The record at `upstream + i` landed at `downstream + i`, for 0 <= i < `count`.
 
-    With a count of 0: the first record mirrored from `upstream` on, if any, stands at `downstream`. With a
-    `downstream` of -1 they were mirrored, and nobody knows where to.
+    With a count of 0, the first record mirrored from `upstream` on, if any, is at `downstream`. With a
+    `downstream` of -1 the records were mirrored, but their target offsets are unknown.
     """
 
     upstream: int
     downstream: int
-    count: int  # type: ignore[assignment]  # what tuples call so is never needed here
+    count: int  # type: ignore[assignment]  # hides tuple.count, which is not used
 
     @property
     def end(self) -> int:
         return self.upstream + self.count
 
     @property
-    def landmark(self) -> Landmark:
-        """How long the target's log was at least when this had landed."""
-        return Landmark(self.end, self.downstream + self.count)
+    def acked_offsets(self) -> AckedOffsets:
+        """The ends of this range in both logs: the target's log was at least this long."""
+        return AckedOffsets(self.end, self.downstream + self.count)
 
 
 class ProducerIdentity(NamedTuple):
@@ -47,8 +47,8 @@ class ProducerIdentity(NamedTuple):
 class LeaderEpochMark(NamedTuple):
     """The record before `offset` was appended to the source under leader epoch `epoch` (KIP-320).
 
-    `starts` are leader epochs, and where the records read under each begin: the last few. A leader that lacks
-    the newest of them may have more of an older one than was read (KIP-279).
+    `starts` are the last few leader epochs, each with the offset of the first record read under it. A leader
+    that lacks the newest epoch may have more records of an older one than were read (KIP-279).
     """
 
     offset: int
@@ -56,33 +56,34 @@ class LeaderEpochMark(NamedTuple):
     starts: tuple[tuple[int, int], ...] = ()
 
     def advance(self, offset: int, starts: Sequence[tuple[int, int]]) -> LeaderEpochMark:
-        """After records were read up to `offset`, under the epochs of `starts`, of which there is one."""
+        """After reading up to `offset` under the epochs of `starts` (at least one)."""
         known, newest = list(self.starts), self.starts[-1][0] if self.starts else self.epoch
         known += [each for each in starts if each[0] > newest]
         return LeaderEpochMark(offset, starts[-1][0], tuple(known[-_EPOCHS:]))
 
     def cut(self, offset: int) -> LeaderEpochMark:
-        """The log has taken another course from there on."""
+        """The log differs from `offset` on."""
         return self._replace(
             offset=offset, starts=tuple(each for each in self.starts if each[1] < offset)
         )
 
     @classmethod
     def of(cls, row: Sequence[Any] | None) -> LeaderEpochMark | None:
-        """As it is behind JSON."""
+        """From its JSON form."""
         if row is None:
             return None
         offset, epoch, *starts = row
         return cls(offset, epoch, tuple((e, start) for e, start in (starts[0] if starts else ())))
 
 
-#: So many leader epochs are remembered of a partition.
+#: Leader epochs remembered per partition.
 _EPOCHS = 8
 
 
 class LogBounds(NamedTuple):
-    """`start` and `end` (the high watermark) of a log, and where the epoch of a mark ends in it; None: not
-    asked. `epoch` is the one that ends there: the mark's, or the newest before it that the leader has."""
+    """`start` and `end` (the high watermark) of a log, and the end offset of the epoch of a mark in it (None:
+    not requested). `epoch` is the epoch that ends there: the mark's, or the newest before it that the leader
+    has."""
 
     start: int
     end: int
@@ -102,7 +103,7 @@ class IsolationLevel(StrEnum):
 
 
 class LastBatch(NamedTuple):
-    """The newest batch of one producer in a partition, which ends before `next_offset`."""
+    """The newest batch of one producer in a partition; `next_offset` follows its last record."""
 
     identity: ProducerIdentity
     next_sequence: int
@@ -111,13 +112,13 @@ class LastBatch(NamedTuple):
 
 
 class ProducerSnapshot(NamedTuple):
-    """Where a remote partition's writer stood: the next record mirrored, at or after `upstream`, goes to
-    `downstream` (-1: not known) with the number `sequence` of producer `identity`.
+    """The position of a remote partition's writer: the next record to mirror, at or after `upstream`, goes to
+    `downstream` (-1: not known) with sequence number `sequence` of producer `identity`.
 
-    `stored` are the positions last given to the offsets topic, a few, -1 for none: by them a
-    successor tells whether anybody else has changed the stored offset since. `isolation` says which records
-    were numbered; None: its writer was a version that did not note it. `mark` is of the newest record that
-    was fetched, at or after `upstream`.
+    `stored` are the last few positions written to the offsets topic (-1 for none): a successor compares the
+    stored offset with them to see whether another program has changed it. `isolation` is the isolation level
+    under which records were numbered; None if the writer's version did not record it. `mark` is that of the
+    newest record fetched, at or after `upstream`.
     """
 
     upstream: int
@@ -129,8 +130,9 @@ class ProducerSnapshot(NamedTuple):
     mark: LeaderEpochMark | None = None
 
 
-class Landmark(NamedTuple):
-    """All records before source offset `upstream` were acknowledged, below the target's `downstream`."""
+class AckedOffsets(NamedTuple):
+    """All records before source offset `upstream` were acknowledged, at offsets below the target's
+    `downstream`."""
 
     upstream: int
     downstream: int
@@ -157,24 +159,24 @@ def _differs(one: str | None, other: str | None) -> bool:
 
 
 class Lineage(NamedTuple):
-    """What a partition's position stands for: an offset in a log of just these topics, with that history.
-    With a `landmark`, the remote partition's log must be at least as long as it says.
+    """Identifies the log that a partition's position belongs to: topic ids and leader epochs. With
+    `acked_offsets`, the remote partition's log must be at least that long.
 
-    `turn` counts how often the driver has given the partition another position than its tasks did: what a
-    task of an earlier turn says of it is void.
+    `generation` counts how often the driver has set a position other than the one its tasks reported;
+    receipts of an earlier generation are ignored.
     """
 
     origin: TopicIdPair = TopicIdPair()
     mark: LeaderEpochMark | None = None
-    turn: int = 0
-    landmark: Landmark | None = None
+    generation: int = 0
+    acked_offsets: AckedOffsets | None = None
 
 
 class GapKind(StrEnum):
-    """What a mirror can lose that nobody told it of."""
+    """Ways in which source and remote partition can come to differ without an error from a broker."""
 
     OVERTAKEN = "OVERTAKEN"  # source records were deleted before they were mirrored
-    TRUNCATED = "TRUNCATED"  # the source's log took another course before the position
+    TRUNCATED = "TRUNCATED"  # the source's log was truncated before the position
     PAST_END = "PAST_END"  # the position is past the source's end
     SOURCE_DELETED = "SOURCE_DELETED"
     SOURCE_RECREATED = "SOURCE_RECREATED"
@@ -184,8 +186,9 @@ class GapKind(StrEnum):
 
 
 class Gap(NamedTuple):
-    """Source offsets from `first` to before `end` that are not mirrored, or not what was mirrored, or not
-    on the target any more, as `kind` says. `resumed` is where the copy goes on, -1 if it does not."""
+    """Source offsets from `first` to before `end` whose records were not mirrored, differ from what was
+    mirrored, or are no longer on the target; `kind` says which. `resumed` is the offset at which the copy
+    resumes, -1 if it does not."""
 
     kind: GapKind
     first: int
@@ -203,14 +206,15 @@ _UNMIRRORED = frozenset({GapKind.OVERTAKEN, GapKind.SOURCE_DELETED, GapKind.SOUR
 
 
 class AbortedTransaction(NamedTuple):
-    """As a fetch under read_committed reports it: this producer's data from here on was aborted."""
+    """An entry of a read_committed fetch response: this producer's data from `first_offset` on was
+    aborted."""
 
     producer_id: int
     first_offset: int
 
 
 class GroupListing(NamedTuple):
-    """A group as brokers list it. `type` is empty before Kafka 3.8 (KIP-848), `state` before 2.6."""
+    """A group in a ListGroups response. `type` is empty before Kafka 3.8 (KIP-848), `state` before 2.6."""
 
     group: str
     type: str
@@ -219,13 +223,13 @@ class GroupListing(NamedTuple):
 
 
 class CommittedOffset(NamedTuple):
-    """What a group has committed for a partition; below 0 is none (some clients reset to -1)."""
+    """A group's committed offset for a partition; negative means none (some clients reset to -1)."""
 
     offset: int
     metadata: str = ""
 
 
-#: What groups have committed: group -> partition -> offset.
+#: Committed offsets: group -> partition -> offset.
 GroupOffsets = dict[str, dict[TopicPartition, CommittedOffset]]
 
 
@@ -238,15 +242,15 @@ class OffsetReset(StrEnum):
 
 
 class GapPolicy(StrEnum):
-    """Whether a partition is mirrored on after a gap: `FAIL` leaves that to the user."""
+    """Whether a partition continues after a gap; with `FAIL` it stops until the user decides."""
 
     CONTINUE = "continue"
     FAIL = "fail"
 
 
 class LossPolicy(StrEnum):
-    """What is done about records that the target had acknowledged and has lost: `FAIL` leaves that to the
-    user."""
+    """What to do about records that the target acknowledged and then lost: copy them again, or, with `FAIL`,
+    stop the partition until the user decides."""
 
     RECOPY = "recopy"
     FAIL = "fail"
@@ -264,10 +268,10 @@ class GapPolicies(NamedTuple):
 
 
 class Timestamps(StrEnum):
-    """Which timestamp a mirrored record of a LogAppendTime topic carries.
+    """The timestamp of a mirrored record of a LogAppendTime topic.
 
-    `READER` is what a reader of the source sees (the append time), as MM2 has it; such batches are
-    repacked. `CREATE` keeps the producer's create time, which costs nothing.
+    `READER` is the append time, which a consumer of the source sees and MM2 writes; such batches are
+    repacked. `CREATE` keeps the producer's create time, at no cost.
     """
 
     READER = "reader"
@@ -275,22 +279,22 @@ class Timestamps(StrEnum):
 
 
 class SyncsLocation(StrEnum):
-    """Which cluster of a flow holds its offset-syncs topic (KIP-716)."""
+    """The cluster that holds a flow's offset-syncs topic (KIP-716)."""
 
     SOURCE = "source"
     TARGET = "target"
 
 
 class Translation(StrEnum):
-    """How committed offsets are translated: `EXACT` by the ranges that raw copying records, with
-    MM2's syncs where no range is known; `SYNCS` by MM2's syncs alone."""
+    """How committed offsets are translated: `EXACT` uses the offset map that the copy records, and MM2's
+    offset syncs where the map has no entry; `SYNCS` uses MM2's syncs only."""
 
     EXACT = "exact"
     SYNCS = "syncs"
 
 
 class ClientKind(StrEnum):
-    """Kafka's kinds of client, which may log in differently: `A.consumer.sasl.jaas.config`."""
+    """Kafka's kinds of client; each may have its own login: `A.consumer.sasl.jaas.config`."""
 
     CONSUMER = "consumer"
     PRODUCER = "producer"
@@ -306,9 +310,10 @@ class PartitionState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """How to reach one cluster: its alias, where to bootstrap, and client properties as written.
+    """How to reach one cluster: alias, bootstrap servers, and client properties as the user wrote them.
 
-    `security` is that of the client at hand, `by_client` that of every kind of client if they differ.
+    `security` applies to all clients, or, after `for_client`, to that kind of client; `by_client` lists the
+    kinds that differ.
     """
 
     alias: str
@@ -318,14 +323,14 @@ class ClusterConfig:
     by_client: tuple[tuple[ClientKind, Security], ...] = ()
 
     def for_client(self, kind: ClientKind) -> ClusterConfig:
-        """The cluster as a client of this kind reaches it."""
+        """The same cluster with the security settings of this kind of client."""
         return replace(self, security=dict(self.by_client).get(kind, self.security))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenCluster:
-    """A cluster by what tells it from others, whatever alias it has: where its clients bootstrap, and, once
-    one is connected, its id and the addresses of its brokers. A clone from a snapshot has the id of its
+    """Identifies a cluster regardless of its alias: its bootstrap servers and, once a client is connected,
+    its id and the addresses of its brokers. The id is not enough: a clone from a snapshot has the id of its
     original."""
 
     bootstrap: frozenset[str]
@@ -333,7 +338,7 @@ class SeenCluster:
     brokers: frozenset[tuple[str, int]] = frozenset()
 
     def is_also(self, other: SeenCluster) -> bool:
-        """Whether both are known to be one cluster."""
+        """Whether both are known to be the same cluster."""
         if self.bootstrap & other.bootstrap:
             return True
         return self.id is not None and self.id == other.id and bool(self.brokers & other.brokers)
@@ -341,7 +346,7 @@ class SeenCluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """Where records of a source partition have landed, between which topics of which clusters."""
+    """New ranges of the offset map of a source partition, with the topics and clusters they belong to."""
 
     partition: TopicPartition
     origin: TopicIdPair
@@ -350,20 +355,20 @@ class Copied:
     target: SeenCluster
 
 
-#: Leases that the driver has not confirmed for so long lapse; not longer than the session of its membership
-#: (`client/admin/membership.py`).
+#: A task's leases lapse when the driver has not confirmed them for this long. At most the session timeout of
+#: the driver's group membership (`client/admin/membership.py`).
 SILENT_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """The right and duty of one task to copy one partition during one epoch.
+    """Assigns one partition to one task for one epoch.
 
     `start` is the first upstream offset to copy. `end` is exclusive; None means: until the epoch ends.
-    `stored` says whether the offsets topic knows of `start`, or need not; `stored_offset` is what that topic
-    says, -1 if nothing. With a `snapshot`, `start` is its upstream offset, and records from there on may be
-    on the target already. `lineage` says of which log `start` is an offset. `share` is this lease's part of
-    what its flow may read (`throttle.bytes.per.second`); those of all its leases add up to 1.
+    `stored` is true if the offsets topic has `start`, or does not need it; `stored_offset` is the offset in
+    that topic, -1 if there is none. With a `snapshot`, `start` is its upstream offset, and records from there
+    on may already be on the target. `lineage` identifies the log that `start` belongs to. `share` is this
+    lease's part of the flow's byte rate (`throttle.bytes.per.second`); the shares of a flow add up to 1.
     """
 
     flow: str
@@ -381,19 +386,22 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """What has become of a lease so far: everything below `position` upstream is on the target.
+    """Progress of a lease: all records below upstream offset `position` are on the target.
 
-    `source_end` is the source's high watermark (last stable offset under read_committed), -1 if unknown.
-    `stored` says whether the offsets topic knows of `position`, or need not. `copied_ms` is when the target
-    last acknowledged something, -1 if it never did. `foreign` counts records that others have appended to
-    the remote partition between ours; `fallbacks` how often nobody could tell what was there already, so that
-    records may stand twice; `quarantined` those that were left out, since the target does not take them.
-    `throttled` says that the flow's byte rate has held the copy back lately. `snapshot` is there once the
-    copy has ended. `ranges` are where records have landed since the receipt before: to be appended to what is
-    known; `gaps` were found since then. `mark` is of the newest record fetched, which may be ahead of
-    `position`; `turn` is the lease's. `recheck`: a topic is gone or not the one of the lease; the driver has
-    to look.
-    Tasks report receipts every second; the last one of an epoch is what `settle` works with.
+    source_end    the source's high watermark (last stable offset under read_committed), -1 if unknown
+    stored        the offsets topic has `position`, or does not need it
+    copied_ms     time of the target's last acknowledgement, -1 if there was none
+    foreign       records of other writers between ours on the remote partition
+    fallbacks     how often the copy resumed at least once, so that records may be duplicated
+    quarantined   records not mirrored because the target rejects them
+    throttled     the flow's byte rate has slowed the copy in the last 2 s
+    snapshot      only in the last receipt of an epoch
+    ranges, gaps  new since the previous receipt
+    mark          of the newest record fetched, which may be ahead of `position`
+    generation    of the lease
+    recheck       a topic is missing or is not the one of the lease: the driver has to check
+
+    Tasks send receipts every second; the next epoch starts from the last one.
     """
 
     flow: str
@@ -413,7 +421,7 @@ class Receipt:
     throttled: bool = False
     snapshot: ProducerSnapshot | None = None
     mark: LeaderEpochMark | None = None
-    turn: int = 0
+    generation: int = 0
     recheck: bool = False
     gaps: tuple[Gap, ...] = ()
     ranges: tuple[OffsetRange, ...] = ()

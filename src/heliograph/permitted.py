@@ -1,11 +1,11 @@
-"""What a configuration that came through REST may open, ask or import: a value that travels with it.
+"""The allow-list of files, URLs, modules and identities for configurations that came through REST.
 
-A user of the REST API could otherwise have the worker read its own files, send keys and tokens to an address
-of the user's, or import code. Nothing is permitted but what the worker's own configuration names. It is
-checked when a request arrives, when the configuration is parsed (`security.locations`), and again where a
-file is opened (`client/security/opening.py`) or a module imported (`policy/classes.py`).
+Without it, a user of the REST API could make the worker read its own files, send keys and tokens to another
+address, or import code. Only what the worker's own configuration names is permitted. It is checked when a
+request arrives, when the configuration is parsed (`security.locations`), and again when a file is opened
+(`client/security/opening.py`) or a module imported (`policy/classes.py`).
 
-A configuration of the operator's, a file on the worker's machine, carries none of these: it is trusted.
+A configuration file of the operator has no allow-list: it is trusted.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ URLS = "rest.connector.allowed.urls"
 MODULES = "rest.connector.allowed.modules"
 IDENTITIES = "rest.connector.allowed.identities"
 
-#: Of characters; Linux takes no longer path (PATH_MAX).
+#: In characters; the limit of Linux (PATH_MAX).
 MOST_OF_A_PATH = 4096
 MOST_OF_A_URL = 8192
 
-#: The worker's own: what it finds in its environment, profiles and instance, or in its ticket cache.
+#: Identities of the worker: from its environment, profiles and instance, or from its ticket cache.
 AWS = "aws"
 KERBEROS = "kerberos"
 
@@ -43,7 +43,7 @@ class Kind(StrEnum):
 
 
 class Location(NamedTuple):
-    """`value` is the path, the URL, or the identity's name; `setting` is Kafka's name for what names it."""
+    """`value` is the path, the URL, or the identity's name; `setting` is the Kafka setting that has it."""
 
     kind: Kind
     value: str
@@ -52,8 +52,8 @@ class Location(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permitted:
-    """`paths` are files, or folders with all that is in them; `modules` with all that is below them. A URL
-    that ends with a slash stands for all below it."""
+    """`paths` are files, or folders with all their content; `modules` include their submodules. A URL that
+    ends with a slash includes all paths below it."""
 
     paths: frozenset[str] = frozenset()
     urls: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class Permitted:
     identities: frozenset[str] = frozenset()
 
     def refusal(self, location: Location) -> str | None:
-        """Why it may not be used, with the setting of the worker that would allow it; None if it may."""
+        """Why it may not be used, with the worker's setting that would permit it; None: it may."""
         match location.kind:
             case Kind.FILE if not self.allows_path(location.value):
                 return (
@@ -78,7 +78,7 @@ class Permitted:
         return None
 
     def allows_path(self, path: str) -> bool:
-        """By name alone; where links lead is a matter of the machine on which it is opened."""
+        """By name only; symbolic links are resolved on the machine that opens the file."""
         if len(path) > MOST_OF_A_PATH or "\0" in path:
             return False
         wanted = PurePosixPath(path)
@@ -97,7 +97,7 @@ class Permitted:
 
 
 def normal_url(text: str) -> str | None:
-    """One spelling for each address; None for what two programs might read in two ways."""
+    """A canonical spelling of a URL; None if two programs might parse it differently."""
     if len(text) > MOST_OF_A_URL or not text.isascii():
         return None
     if any(c <= " " or c == "\x7f" or c in _NOT_IN_A_URL for c in text):
@@ -118,10 +118,10 @@ def normal_url(text: str) -> str | None:
 
 
 def real_path(path: str, places: Iterable[str]) -> str | None:
-    """The file that `path` leads to, if it is one of `places` or lies in one; links are followed in both."""
+    """The file behind `path`, if it is one of `places` or inside one; symbolic links are resolved in both."""
     try:
         real = os.path.realpath(path)
         below = any(PurePosixPath(real).is_relative_to(os.path.realpath(each)) for each in places)
-    except (OSError, ValueError):  # a loop of links, a name that no file can have
+    except (OSError, ValueError):  # a loop of links, an invalid name
         return None
     return real if below else None

@@ -1,6 +1,6 @@
-"""TLS and SASL settings of a client, as values; `config/security/connection.py` reads them.
+"""TLS and SASL settings of a client, as values; `config/security/connection.py` parses them.
 
-Secrets hide themselves wherever a value is printed as a whole, and travel with it to the executors.
+Secrets are hidden in the repr of these values, and are shipped with them to the executors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 
 
 class Secret(str):
-    """A text that is not shown in the repr of whatever holds it; Java prints it the same way."""
+    """A string that is hidden in any repr; Java prints `[hidden]`, too."""
 
     __slots__ = ()
 
@@ -25,10 +25,10 @@ class Secret(str):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Store:
-    """A truststore or keystore: a file, or PEM as it stands in the configuration.
+    """A truststore or keystore: a file, or PEM inside the configuration.
 
-    `name` is "truststore" or "keystore". `certificates` and `key` are inline PEM; a store that was read
-    from its file has both these and the `location`, which then serves messages only.
+    `name` is "truststore" or "keystore". `certificates` and `key` are inline PEM; a store that was read from
+    its file has these and the `location`, which is then used in messages only.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tls:
-    """Without a truststore, the authorities that this machine trusts are trusted."""
+    """Without a truststore, the machine's own authorities are trusted."""
 
     truststore: Store | None = None
     keystore: Store | None = None
@@ -66,7 +66,7 @@ class Password:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsecuredToken:
-    """A token that nobody has signed, for tests: `OAuthBearerUnsecuredLoginCallbackHandler`.
+    """An unsigned token, for tests: `OAuthBearerUnsecuredLoginCallbackHandler`.
 
     `claims` are (name, value as JSON), without the times, which the client adds.
     """
@@ -80,7 +80,7 @@ class UnsecuredToken:
 class TokenEndpoint:
     """Tokens for a client's id and secret (OAuth's client credentials grant).
 
-    `window` is the part of a token's life after which a new one is fetched; `tls` is for the endpoint.
+    `window` is the part of a token's lifetime after which a new one is requested; `tls` is for the endpoint.
     """
 
     url: str
@@ -96,7 +96,7 @@ class TokenEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenToken:
-    """A token from elsewhere: the text itself, or a file that somebody keeps fresh."""
+    """A token from the configuration: its text, or a file that another program renews."""
 
     token: Secret | None = None
     location: str | None = None
@@ -105,7 +105,7 @@ class GivenToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AwsIam:
-    """What the JAAS line of MSK's login module may say; without any of it, AWS's default chain."""
+    """Options in the JAAS line of MSK's login module; without any, AWS's default chain is used."""
 
     profile: str | None = None
     role_arn: str | None = None
@@ -116,9 +116,9 @@ class AwsIam:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kerberos:
-    """What the JAAS line of `Krb5LoginModule` may say; without a keytab, this user's ticket cache.
+    """Options in the JAAS line of `Krb5LoginModule`; without a keytab, the user's ticket cache is used.
 
-    `keytab_content` (base64) is there once the file was read.
+    `keytab_content` (base64) is set once the file was read.
     """
 
     service: str
@@ -138,8 +138,8 @@ class Sasl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """`keys` are the settings under the names that the user wrote, where those have a prefix. `permitted` is
-    what may be opened for it; None for a configuration of the operator's, which may name anything."""
+    """`keys` maps setting names to the names that the user wrote, if those have a prefix. `permitted` is
+    what may be opened for it; None: anything, since the operator wrote the configuration."""
 
     tls: Tls | None = None
     sasl: Sasl | None = None
@@ -147,7 +147,7 @@ class Security:
     keys: tuple[tuple[str, str], ...] = field(default=(), repr=False, compare=False)
 
     def key(self, name: str) -> str:
-        """`ssl.truststore.location` as it stands in the user's file."""
+        """A setting such as `ssl.truststore.location` under its name in the user's file."""
         return dict(self.keys).get(name, name)
 
 
@@ -155,8 +155,8 @@ PLAINTEXT = Security()
 
 
 def locations(security: Security) -> Iterator[Location]:
-    """Every file that a client with this login opens, every URL that it asks, and whose identity of the
-    worker's own it uses. Whatever opens something new for a login adds it here."""
+    """Every file that a client with this security opens, every URL that it calls, and every identity of the
+    worker that it uses. Code that opens anything else for a login must add it here."""
     if security.tls is not None:
         yield from _stores(security.tls)
     match security.sasl.credentials if security.sasl is not None else None:

@@ -51,7 +51,7 @@ class Driver:
 
     def hear(self, receipts: Iterable[Receipt]) -> None:
         """As every second; statuses and gaps are written to the state topic."""
-        self._flow.gaps.hear(receipts)
+        self._flow.gaps.learn(receipts)
         if self._world.clock.now >= self._world.state_away_until:
             origins = self._flow.gaps.origins()
             for status in [_partition_status(each, origins) for each in receipts]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from heliograph.client.produce import producer
+from heliograph.client.produce import send_queues
 from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
@@ -18,7 +18,7 @@ from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
 from heliograph.mm2.offset_map import OffsetMap
 from heliograph.model import ProducerIdentity, ProducerSnapshot
-from heliograph.plan.gaps import Verdict
+from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
 from heliograph.runtime.observed_flow import ObservedFlow
 from simulation import scenarios
@@ -78,7 +78,7 @@ def count_one_more(patch: pytest.MonkeyPatch) -> None:
 
 def send_at_once_after_a_pause(patch: pytest.MonkeyPatch) -> None:
     """The first batch after an idle time does not go alone."""
-    patch.setattr(producer, "_IDLE_SECONDS", math.inf)
+    patch.setattr(send_queues, "_IDLE_SECONDS", math.inf)
 
 
 def introduce_without_a_snapshot(patch: pytest.MonkeyPatch) -> None:
@@ -169,13 +169,13 @@ def take_unplaced_records_for_unmirrored(patch: pytest.MonkeyPatch) -> None:
 
 def forget_what_was_acknowledged(patch: pytest.MonkeyPatch) -> None:
     """The target's log is compared with an earlier look alone."""
-    look = RemoteLog.look
+    look = RemoteLog.observe_end
 
     def forgetful(self: RemoteLog, end: int, resumes_from: int | None) -> int | None:
         self.downstream = -1
         return look(self, end, resumes_from)
 
-    patch.setattr(RemoteLog, "look", forgetful)
+    patch.setattr(RemoteLog, "observe_end", forgetful)
 
 
 class Mutation(NamedTuple):

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from heliograph.client.admin import topics as admin
-from heliograph.client.fetch import fetcher
+from heliograph.client.fetch import fetcher, log_reader
 from heliograph.client.net import backoff
-from heliograph.client.produce import producer
+from heliograph.client.produce import producer, send_queues
 from heliograph.copy import (
     at_least_once,
     cluster_retry,
@@ -25,13 +25,14 @@ from heliograph.copy import (
     producers,
     quarantine,
     subscription,
+    target_events,
     target_loss,
 )
 from heliograph.copy.bookkeeping import offset_store, offset_syncs
 from heliograph.model import Gap
 from heliograph.plan.resume import Resumption, resumption
 from heliograph.runtime import log_gaps as driver_gaps
-from heliograph.runtime import observed_flow, partition_gaps, schedule
+from heliograph.runtime import observed_flow, partition_gaps, resume_points, schedule
 from heliograph.sync import offsets, producer_snapshots, statuses
 from simulation.driver import TOPICS
 from simulation.state_topic import (
@@ -42,10 +43,10 @@ from simulation.state_topic import (
 )
 from simulation.world import Fallback, LoggedGap, World
 
-_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, loop, offset_store, offset_syncs,
-            producer, producer_recovery, producers, quarantine, driver_gaps, observed_flow, schedule,
-            subscription)  # fmt: skip
-_WAITING = (fetcher, loop, producers)
+_CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, log_reader, loop, offset_store,
+            offset_syncs, producer, producer_recovery, producers, quarantine, send_queues, driver_gaps,
+            observed_flow, resume_points, schedule, subscription, target_events)  # fmt: skip
+_WAITING = (log_reader, loop, producers)
 _LONGEST_WAIT = 0.1
 
 
@@ -124,4 +125,4 @@ def _listen(world: World, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(recovery, "fall_back_to_at_least_once", fell_back)
     patch.setattr(partition.Partition, "report_gap", reported)
     patch.setattr(partition_gaps.PartitionGaps, "count", counted)
-    patch.setattr(observed_flow, "resumption", resumed)
+    patch.setattr(resume_points, "resumption", resumed)

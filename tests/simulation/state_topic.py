@@ -13,7 +13,7 @@ from simulation.world import World
 class SimulatedBackgroundWriter:
     """In place of `BackgroundWriter`: keeps the newest value of each key until the simulation flushes it."""
 
-    hopeless = False
+    fatal = False
     topic = "state"
 
     def __init__(

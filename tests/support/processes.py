@@ -12,11 +12,3 @@ def is_gone(process: psutil.Process | int) -> bool:
         return found.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
-
-
-def arguments_of(process: psutil.Process) -> list[str]:
-    """None of one that has ended."""
-    try:
-        return process.cmdline()
-    except psutil.NoSuchProcess:
-        return []

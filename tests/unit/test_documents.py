@@ -1,4 +1,4 @@
-"""What README promises of itself, and that links of all pages lead somewhere."""
+"""The size of README, and the links of all pages."""
 
 from __future__ import annotations
 

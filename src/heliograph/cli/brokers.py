@@ -1,4 +1,4 @@
-"""`heliograph brokers`: real Kafka clusters for a person to play with, until Ctrl-C."""
+"""`heliograph brokers`: starts real Kafka clusters to try things out, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from heliograph.errors import ConfigError, EnvironmentProblem
 
 DEFAULT_NAMES = ("source", "target")
 
-# All are 3 by default in MirrorMaker 2, more than a cluster of one broker can give.
+# The defaults, 2 and 3, are more than a cluster of one broker has.
 _REPLICATION_FACTORS = (
     "replication.factor",
     "offset-syncs.topic.replication.factor",
@@ -38,10 +38,10 @@ def brokers(
     data: Path | None = None,
     console: Console | None = None,
 ) -> None:
-    """Starts a cluster per name, says how to use them, and stops them on Ctrl-C or SIGTERM.
+    """Starts a cluster per name, prints how to use them, and stops them on Ctrl-C or SIGTERM.
 
-    Without `data` everything is thrown away at the end; with it, each cluster keeps its records in
-    `data/<name>` and finds them there the next time. For the main thread only: it takes signals.
+    Without `data`, records are deleted at the end; with it, each cluster keeps them in `data/<name>` for the
+    next start. Only for the main thread, since it handles signals.
     """
     console = console or Console()
     wanted = tuple(names) or DEFAULT_NAMES
@@ -70,7 +70,7 @@ def brokers(
 
 
 def instructions(clusters: Sequence[Cluster]) -> str:
-    """What a person can do with running clusters, as plain text."""
+    """Commands to try with running clusters, as plain text."""
     server = clusters[0].bootstrap_servers
     lines = [
         "",
@@ -87,7 +87,7 @@ def instructions(clusters: Sequence[Cluster]) -> str:
 
 
 def mm2_properties(source: Cluster, target: Cluster) -> list[str]:
-    """A mirror from `source` to `target`, for Heliograph and for MirrorMaker 2 alike."""
+    """A mirror from `source` to `target`, for both Heliograph and MirrorMaker 2."""
     replicas = min(3, len(source.pids), len(target.pids))
     return [
         f"clusters = {source.name}, {target.name}",
@@ -112,8 +112,8 @@ def _tool_lines(cluster: Cluster) -> list[str]:
                 ("kafka-console-consumer", "--topic", "greetings", "--from-beginning"),
             )
         ]
-    except EnvironmentProblem as e:  # the brokers run; nobody needs the tools for that
-        return [f"  not here: {e}"]
+    except EnvironmentProblem as e:  # the brokers run without the tools
+        return [f"  not available: {e}"]
     return [f"  {shlex.join(command)}" for command in commands]
 
 
@@ -124,7 +124,7 @@ def _check_names(names: Sequence[str]) -> None:
         if not name.replace("-", "").replace("_", "").isalnum()
     ]
     if len(set(names)) != len(names):
-        problems.append(f"cluster names: expected different ones, found {_listed(names)}")
+        problems.append(f"cluster names: expected different names, found {_listed(names)}")
     if problems:
         raise ConfigError(problems)
 
@@ -134,7 +134,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _watch(clusters: Sequence[Cluster], stopped: threading.Event) -> None:
-    """Returns when asked to stop; raises BrokerNotRunning when a broker exits by itself."""
+    """Returns when `stopped` is set; raises BrokerNotRunning if a broker exits by itself."""
     while not stopped.wait(1.0):
         for cluster in clusters:
             cluster.raise_if_exited()
@@ -142,7 +142,7 @@ def _watch(clusters: Sequence[Cluster], stopped: threading.Event) -> None:
 
 @contextmanager
 def stop_signal() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C interrupts as usual."""
+    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C raises KeyboardInterrupt."""
     stopped = threading.Event()
 
     def stop(number: int, frame: FrameType | None) -> None:

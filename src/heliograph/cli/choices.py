@@ -1,4 +1,4 @@
-"""Words that options of the command take; light, so that `--help` needs nothing else."""
+"""Defines the values of command line options; imports nothing heavy, so that `--help` is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cluster that a command looks at: --bootstrap-server and --command-config, as with Kafka's tools."""
+"""Reads --bootstrap-server and --command-config, which name a cluster as in Kafka's tools."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_cl
 
 
 def cluster_at(bootstrap_server: str, command_config: Path | None) -> MirrorClientConfig:
-    """What stands in the file is overridden by what stands on the command line."""
+    """The command line takes precedence over the file."""
     properties: dict[str, str] = {}
     if command_config is not None:
         file = read_properties(command_config)

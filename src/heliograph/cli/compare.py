@@ -1,4 +1,4 @@
-"""Compare a topic with its mirror, record by record, with a client that shares no code with the mirror."""
+"""Compares a topic with its mirror, record by record, by a client that shares no code with Heliograph."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Difference:
 
 
 def compare(source: str, topic: str, target: str, target_topic: str) -> Difference:
-    """Order, key, value, headers and timestamp of every record of every partition.
+    """Compares order, key, value, headers and timestamp of every record of every partition.
 
     A record that only the target has counts as different.
     """
@@ -69,14 +69,17 @@ def _read(bootstrap: str, topic: str, partition: int) -> Iterator[tuple[Any, ...
     consumer = _consumer(bootstrap)
     try:
         consumer.assign([TopicPartition(topic, partition, 0)])
-        last_news = time.monotonic()
+        last_message_at = time.monotonic()
         while True:
-            # `consume` waits for the whole number or its timeout, so the timeout is short.
+            # `consume` waits for 1000 messages or the timeout, so the timeout is short.
             messages = consumer.consume(1000, 0.1)
             if messages:
-                last_news = time.monotonic()
-            elif time.monotonic() - last_news > _PATIENCE_SECONDS:
-                raise TimeoutError(f"{topic}-{partition} on {bootstrap}: its end was not reached")
+                last_message_at = time.monotonic()
+            elif time.monotonic() - last_message_at > _PATIENCE_SECONDS:
+                raise TimeoutError(
+                    f"{topic}-{partition} on {bootstrap}: its end was not reached; "
+                    f"no record for {_PATIENCE_SECONDS:g} s"
+                )
             for message in messages:
                 error = message.error()
                 if error is None:

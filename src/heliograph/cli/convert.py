@@ -1,4 +1,4 @@
-"""`heliograph convert`: a configuration in another form."""
+"""`heliograph convert`: writes a configuration in another format."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from heliograph.errors import ConfigError
 
 
 def convert(path: Path, to: Form, *, worker: Path | None, folder: Path | None) -> int:
-    """0 if the other form says all of it, 1 if something is lost; that is named on stderr."""
+    """0 if the other format expresses everything, 1 if something is lost; stderr lists what."""
     made = make(path, to, worker)
     for warning in made.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for note in made.notes:
         typer.echo(f"not expressed: {note}", err=True)
     if to is not Form.STRIMZI and uses_secrets(made):
-        typer.echo("Secrets stay placeholders; `heliograph run --secrets` fills them in", err=True)
+        typer.echo(
+            "Secrets stay placeholders; `heliograph run --secrets PATH` fills them in", err=True
+        )
     if folder is not None:
         _write(folder, {n: t for n, t in made.files.items() if n != CONNECTORS})
     else:
         typer.echo(next(iter(made.files.values())), nl=False)
         if to is Form.CONNECT:
-            typer.echo("the worker's settings go to files, with --output FOLDER", err=True)
+            typer.echo("to write the worker's settings as well, use --output FOLDER", err=True)
     return 1 if made.notes else 0
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
-    """Never over a file that is there; secrets may stand in them."""
-    there = [name for name in files if (folder / name).exists()]
-    if there:
+    """Never overwrites a file. Only this user can read the files, since they may contain secrets."""
+    existing = [name for name in files if (folder / name).exists()]
+    if existing:
         raise ConfigError(
-            [f"{folder / name}: is there already; choose another folder" for name in there]
+            [f"{folder / name}: exists already; choose another folder" for name in existing]
         )
     for name, text in files.items():
         path = folder / name

@@ -1,4 +1,4 @@
-"""`heliograph demo`: two real clusters, the sample products, steady traffic, and a mirror between them."""
+"""`heliograph demo`: starts two real clusters, writes sample records, and mirrors them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 from rich.console import Console
 
 from heliograph.cli.compare import Difference, compare
-from heliograph.cli.progress_display import show
+from heliograph.cli.progress_display import show_progress
 from heliograph.cli.run import log_to_stderr, report, stopping_on_signals
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
@@ -32,7 +32,7 @@ from heliograph.spark.session import LocalSpark
 log = logging.getLogger(__name__)
 
 _PROPERTIES = """\
-# This is an ordinary mm2.properties: connect-mirror-maker.sh takes it as well.
+# This is an ordinary mm2.properties: connect-mirror-maker.sh reads it as well.
 clusters = source, target
 source.bootstrap.servers = {source}
 target.bootstrap.servers = {target}
@@ -96,7 +96,7 @@ def demo(*, once: bool) -> int:
 
 def _mirror_once(config: MirrorConfig, spark: LocalSpark, source: Cluster, target: Cluster) -> int:
     stop, progress = threading.Event(), Progress()
-    with stopping_on_signals(stop), show(progress):
+    with stopping_on_signals(stop), show_progress(progress):
         outcome = Mirror(config, spark, once=True, stop=stop, progress=progress).run()
     code = report(outcome, once=True)
     total = Difference()
@@ -119,7 +119,7 @@ def _mirror_on(config: MirrorConfig, spark: LocalSpark, source: Cluster, began: 
     first = threading.Thread(
         target=_announce_first, args=(progress, stop, began), name="first", daemon=True
     )
-    with stopping_on_signals(stop), show(progress):
+    with stopping_on_signals(stop), show_progress(progress):
         traffic.start()
         first.start()
         outcome = Mirror(config, spark, stop=stop, progress=progress).run()
@@ -146,13 +146,13 @@ def _explain(console: Console, source: Cluster, target: Cluster, path: Path) -> 
     console.print(
         f"\nsource  {source.bootstrap_servers}    target  {target.bootstrap_servers}\n"
         f"configuration  {path}\n\n"
-        "Look with any Kafka tool, in another terminal:\n"
+        "In another terminal, read the mirrored records with any Kafka tool:\n"
         f"  kcat -b {target.bootstrap_servers} -t source.products -C -o beginning -f '%k %s %h\\n'\n"
         f"  kafka-console-consumer.sh --bootstrap-server {target.bootstrap_servers} "
         "--topic source.products --from-beginning\n"
-        "or, with nothing installed:\n"
+        "or, without an installed tool:\n"
         f"  {shlex.join(consumer)}\n\n"
-        "Look at the mirror, or at what it would do anew:\n"
+        "Show the status of the mirror, or what it would do if started again:\n"
         f"  heliograph status {path}\n"
         f"  heliograph plan {path}\n\nCtrl-C stops everything.\n",
         highlight=False,
@@ -178,7 +178,7 @@ def _producer(bootstrap: str) -> Any:
         from confluent_kafka import Producer
     except ImportError as e:
         raise EnvironmentProblem(
-            "the demo writes and compares with confluent-kafka, which is not installed; "
+            "the demo needs confluent-kafka to write and compare records, and it is not installed; "
             "install heliograph[demo]"
         ) from e
     return Producer({"bootstrap.servers": bootstrap, "linger.ms": 20, "compression.type": "lz4"})

@@ -1,4 +1,4 @@
-"""`heliograph dump`: the records of internal topics, in words."""
+"""`heliograph dump`: prints the records of internal topics as text or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.cli.choices import Kind
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
 from heliograph.cli.escaping import visible, visible_json
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.log_tail import read_between
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import ConfigError, NotFound
 from heliograph.mm2.checkpoint import read_checkpoint
@@ -26,17 +26,17 @@ from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.policy.naming import ReplicationPolicy
 from heliograph.records.decode import Record
 
-#: Offset syncs of a busy flow may be millions before they are compacted.
+#: A busy flow may have millions of offset syncs before compaction.
 _PATIENCE_SECONDS = 600.0
 
 
-class Spoken(Protocol):
-    """A record's content: `str` is one line of text."""
+class Content(Protocol):
+    """The content of a record; `str` gives one line of text."""
 
     def _asdict(self) -> Mapping[str, Any]: ...
 
 
-Reader = Callable[[bytes | None, bytes | None], Spoken | Malformed]
+Reader = Callable[[bytes | None, bytes | None], Content | Malformed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def dump(
     as_json: bool,
     verbose: bool,
 ) -> int:
-    """Standard output has a line per record, in the order of the log; standard error what was skipped."""
+    """Prints a line per record in log order to standard output, and skipped records to standard error."""
     log_warnings_to_stderr()
     config = cluster_at(bootstrap_server, command_config)
     name = topic or _topic(kind, source, config.policy)
@@ -77,7 +77,7 @@ def dump(
     finally:
         cluster.close()
     if printer.malformed:
-        warn(f"{name}: {printer.malformed} records could not be understood")
+        warn(f"{name}: {printer.malformed} records could not be decoded")
     return 0
 
 
@@ -90,15 +90,15 @@ class _Printer:
 
     def show(self, partition: TopicPartition, records: list[Record]) -> None:
         for record in records:
-            spoken = self._read(record.key, record.value)
-            if isinstance(spoken, Malformed):
+            content = self._read(record.key, record.value)
+            if isinstance(content, Malformed):
                 self.malformed += 1
-                warn(f"{partition} offset {record.offset}: skipped: {spoken.reason}")
+                warn(f"{partition} offset {record.offset}: skipped: {content.reason}")
             else:
-                line = self._line(partition, record, spoken)
+                line = self._line(partition, record, content)
                 typer.echo(visible_json(line) if self._as_json else visible(line))
 
-    def _line(self, partition: TopicPartition, record: Record, spoken: Spoken) -> str:
+    def _line(self, partition: TopicPartition, record: Record, content: Content) -> str:
         if self._as_json:
             place = {
                 "topic": partition.topic,
@@ -106,10 +106,10 @@ class _Printer:
                 "offset": record.offset,
                 "timestamp": record.timestamp,
             }
-            return _compact({**place, "record": spoken._asdict()})
+            return _compact({**place, "record": content._asdict()})
         if self._verbose:
-            return f"{partition} offset {record.offset} timestamp {record.timestamp}: {spoken}"
-        return str(spoken)
+            return f"{partition} offset {record.offset} timestamp {record.timestamp}: {content}"
+        return str(content)
 
 
 def _topic(kind: Kind, source: str | None, policy: ReplicationPolicy) -> str:
@@ -130,7 +130,7 @@ def _partitions(cluster: ClusterClient, topic: str) -> list[TopicPartition]:
     count = cluster.refresh([topic]).partitions.get(topic)
     if not count:
         raise NotFound(
-            f"{topic}: no such topic on {cluster.config.alias} that this client may read"
+            f"{topic}: not found on {cluster.config.alias}, or this client may not describe it"
         )
     return [TopicPartition(topic, number) for number in range(count)]
 

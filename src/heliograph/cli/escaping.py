@@ -1,7 +1,7 @@
-"""Text of others on a terminal: names, messages and errors that came from a cluster or a file.
+"""Makes text from clusters and files safe to print on a terminal: names, messages and errors.
 
-A terminal acts upon control characters: they move the cursor, rewrite lines that stand there already, set the
-clipboard. Marks that turn the direction of text hide what it says. Both are written as escapes.
+A terminal executes control characters: they move the cursor, overwrite earlier lines, set the clipboard.
+Characters that change the direction of text hide what it says. Both are written as escapes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 
 
 def visible(text: str, keep: str = "") -> str:
-    """With what cannot be printed as `\\x1b` or `\\u202e`; characters of `keep` stay."""
+    """Writes unprintable characters as `\\x1b` or `\\u202e`; characters of `keep` stay."""
     if text.isprintable():
         return text
     return "".join(
@@ -20,7 +20,7 @@ def visible(text: str, keep: str = "") -> str:
 
 
 def visible_json(document: str) -> str:
-    """What is not ASCII stands in strings only, where it may be escaped; json escapes less than that."""
+    """Escapes unprintable characters that json leaves as they are; they occur in strings only."""
     return "".join(
         c if c == "\n" or c.isprintable() else json.dumps(c)[1:-1] if c != "\x7f" else "\\u007f"
         for c in document
@@ -28,7 +28,7 @@ def visible_json(document: str) -> str:
 
 
 class VisibleFormatter(logging.Formatter):
-    """Further lines of a message are indented, so that none looks like a record of its own."""
+    """Indents further lines of a message, so that none looks like a log record of its own."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return visible(super().formatMessage(record), keep="\n\t").replace("\n", "\n    ")

@@ -19,7 +19,7 @@ app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="MirrorMaker 2 for Kafka, in Python, its data pipeline on Spark.",
+    help="A drop-in replacement for Kafka's MirrorMaker 2, in Python on Spark.",
 )
 
 
@@ -42,16 +42,16 @@ _Config = Annotated[
     Path,
     typer.Argument(
         metavar="CONFIG",
-        help="mm2.properties; connectors in JSON (a file or a folder); a KafkaMirrorMaker2 in YAML.",
+        help="mm2.properties, connectors in JSON (a file or a folder), or a KafkaMirrorMaker2 in YAML.",
     ),
 ]
 _Worker = Annotated[
     Path | None,
-    typer.Option("--worker", metavar="FILE", help="worker.properties of connectors in JSON."),
+    typer.Option("--worker", metavar="FILE", help="worker.properties for connectors in JSON."),
 ]
 _Secrets = Annotated[
     list[Path] | None,
-    typer.Option("--secrets", metavar="PATH", help="Secrets and ConfigMaps: files or folders."),
+    typer.Option("--secrets", metavar="PATH", help="Files or folders of Secrets and ConfigMaps."),
 ]
 
 
@@ -60,10 +60,11 @@ def run(
     config: _Config,
     clusters: Annotated[
         list[str] | None,
-        typer.Option("--clusters", metavar="ALIAS…", help="Serve only flows into these targets."),
+        typer.Option("--clusters", metavar="ALIAS…", help="Run only flows to these targets."),
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Copy what is there now, then exit.")
+        bool,
+        typer.Option("--once", help="Copy up to the current end of each partition, then exit."),
     ] = False,
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="A Spark cluster; default: this machine.")
@@ -75,8 +76,8 @@ def run(
     from heliograph.cli.run import run as run_mirror
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
-    raise typer.Exit(run_mirror(config, beside, once=once, master=master))
+    options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    raise typer.Exit(run_mirror(config, options, once=once, master=master))
 
 
 @app.command()
@@ -85,14 +86,14 @@ def serve(
         Path | None,
         typer.Argument(
             metavar="[WORKER.PROPERTIES]",
-            help="Connect's own file; CONNECT_… variables win over it.",
+            help="Connect's own file; CONNECT_… variables take precedence.",
         ),
     ] = None,
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="A Spark cluster; default: this machine.")
     ] = None,
 ) -> None:
-    """A worker of a Connect cluster for MirrorMaker 2's connectors: everything through REST."""
+    """Run a worker of a Connect cluster for MirrorMaker 2's connectors, managed through REST."""
     from heliograph.cli.serve import serve as run_worker
 
     raise typer.Exit(run_worker(config, master=master))
@@ -100,12 +101,12 @@ def serve(
 
 @app.command()
 def password(
-    user: Annotated[str, typer.Argument(metavar="USER", help="The name to log in with.")],
+    user: Annotated[str, typer.Argument(metavar="USER", help="User name.")],
     role: Annotated[
-        Role, typer.Option("--role", help="read: GET only; write: everything.")
+        Role, typer.Option("--role", help="read: GET only; write: all requests.")
     ] = Role.WRITE,
 ) -> None:
-    """A line for rest.users.file, with the hash of a password that is asked for, or read from a pipe."""
+    """Print a line for rest.users.file with the hash of a password, asked for or read from a pipe."""
     from heliograph.cli.password import password as make_line
 
     raise typer.Exit(make_line(user, role))
@@ -114,10 +115,11 @@ def password(
 @app.command()
 def demo(
     once: Annotated[
-        bool, typer.Option("--once", help="Mirror a known set, compare both sides, exit.")
+        bool,
+        typer.Option("--once", help="Mirror a fixed set of records, compare both sides, exit."),
     ] = False,
 ) -> None:
-    """Two real Kafka clusters, sample data, and a mirror between them. Needs no configuration."""
+    """Start two real Kafka clusters, write sample data and mirror it. Needs no configuration."""
     from heliograph.cli.demo import demo as run_demo
 
     raise typer.Exit(run_demo(once=once))
@@ -125,23 +127,23 @@ def demo(
 
 @app.command()
 def brokers(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]…", help="Clusters.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Names of the clusters.")
+    ] = None,
     nodes: Annotated[int, typer.Option(help="Brokers per cluster: 1 or 3.")] = 1,
     kafka_version: Annotated[str, typer.Option(help="Version of Kafka.")] = "4.3.1",
     data: Annotated[Path | None, typer.Option(help="Keep the data in this folder.")] = None,
 ) -> None:
-    """Start real Kafka clusters to play with; Ctrl-C stops them."""
+    """Start real Kafka clusters to try things out; Ctrl-C stops them."""
     from heliograph.cli.brokers import brokers as run_brokers
 
     run_brokers(names or ("source", "target"), nodes=nodes, kafka_version=kafka_version, data=data)
 
 
 _CommandConfig = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Client properties, as Kafka's tools take them.")
+    Path | None, typer.Option(metavar="FILE", help="Client properties, as for Kafka's tools.")
 ]
-_Output = Annotated[
-    Output, typer.Option("--output", "-o", help="Lines for people, or JSON for programs.")
-]
+_Output = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
 
 
 @app.command()
@@ -149,62 +151,63 @@ def plan(
     config: _Config,
     clusters: Annotated[
         list[str] | None,
-        typer.Option("--clusters", metavar="ALIAS…", help="Only flows into these targets."),
+        typer.Option("--clusters", metavar="ALIAS…", help="Plan only flows to these targets."),
     ] = None,
     output: _Output = Output.TEXT,
     everything: Annotated[
-        bool, typer.Option("--all", "-v", help="Every topic and group, however many.")
+        bool, typer.Option("--all", "-v", help="Show every topic and group.")
     ] = False,
     worker: _Worker = None,
     secrets: _Secrets = None,
 ) -> None:
-    """What a run would create, alter, mirror and follow; changes nothing."""
+    """Show what a run would create, alter, mirror and follow. Changes nothing."""
     from heliograph.cli.plan import plan as make_plan
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
+    options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
-    raise typer.Exit(make_plan(config, beside, as_json=as_json, everything=everything))
+    raise typer.Exit(make_plan(config, options, as_json=as_json, everything=everything))
 
 
 @app.command()
 def status(
     config: Annotated[
         Path | None,
-        typer.Argument(metavar="[CONFIG]", help="Default: mm2.properties, in this folder."),
+        typer.Argument(metavar="[CONFIG]", help="Default: mm2.properties in this folder."),
     ] = None,
     output: _Output = Output.TEXT,
-    watch: Annotated[bool, typer.Option("--watch", help="Look again and again.")] = False,
-    partitions: Annotated[
-        bool, typer.Option("--partitions", help="Every partition, however many.")
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh every 5 s.")] = False,
+    partitions: Annotated[bool, typer.Option("--partitions", help="Show every partition.")] = False,
     worker: _Worker = None,
     secrets: _Secrets = None,
 ) -> None:
-    """Lag and state of every partition and group. Exits with 1 if a flow is not known to be well."""
+    """Show lag and state of every partition and group. Exits with 1 unless all flows run without failures."""
     from heliograph.cli.status import status as show_status
     from heliograph.config.formats.load import LoadOptions
 
-    beside = LoadOptions(worker=worker, secrets=secrets or ())
+    options = LoadOptions(worker=worker, secrets=secrets or ())
     as_json = output is Output.JSON
     raise typer.Exit(
-        show_status(config, beside, as_json=as_json, watch=watch, partitions=partitions)
+        show_status(config, options, as_json=as_json, watch=watch, partitions=partitions)
     )
 
 
 @app.command()
 def convert(
     config: _Config,
-    to: Annotated[Form, typer.Option("--to", help="The form to translate into.")],
+    to: Annotated[Form, typer.Option("--to", help="The format to write.")],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Write files there, instead of printing."
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Write files to this folder instead of printing.",
         ),
     ] = None,
     worker: _Worker = None,
 ) -> None:
-    """Translate a configuration into another form. What it cannot say is named; then the exit code is 1."""
+    """Write a configuration in another format. Exits with 1, and lists what is lost, if any."""
     from heliograph.cli.convert import convert as run_convert
 
     raise typer.Exit(run_convert(config, to, worker=worker, folder=output))
@@ -212,19 +215,23 @@ def convert(
 
 @app.command()
 def translate(
-    source: Annotated[str, typer.Option(metavar="ALIAS", help="Where the groups consume.")],
+    source: Annotated[
+        str, typer.Option(metavar="ALIAS", help="Cluster on which the groups consume.")
+    ],
     config: Annotated[
         Path | None, typer.Argument(metavar="MM2.PROPERTIES", help="MirrorMaker 2's own file.")
     ] = None,
     bootstrap_server: Annotated[
-        str | None, typer.Option(metavar="HOST:PORT", help="The target, if no file is given.")
+        str | None, typer.Option(metavar="HOST:PORT", help="The target, without a file.")
     ] = None,
     group: Annotated[str | None, typer.Option(help="One group; default: all.")] = None,
-    groups: Annotated[str | None, typer.Option(metavar="REGEX", help="Groups, by id.")] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="REGEX", help="Groups whose id matches.")
+    ] = None,
     command_config: _CommandConfig = None,
     output: _Output = Output.TEXT,
 ) -> None:
-    """Where consumer groups of a source go on when they move to the target."""
+    """Show the offsets at which consumer groups of a source resume on the target."""
     from heliograph.cli.translate import Target
     from heliograph.cli.translate import translate as run_translate
 
@@ -235,21 +242,23 @@ def translate(
 
 @app.command()
 def dump(
-    kind: Annotated[Kind, typer.Argument(help="Which internal topic.")],
-    bootstrap_server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Its cluster.")],
+    kind: Annotated[Kind, typer.Argument(help="Kind of internal topic.")],
+    bootstrap_server: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Cluster of the topic.")
+    ],
     topic: Annotated[
-        str | None, typer.Option(metavar="NAME", help="If its name is another.")
+        str | None, typer.Option(metavar="NAME", help="Topic name, if not the default.")
     ] = None,
     source: Annotated[
-        str | None, typer.Option(metavar="ALIAS", help="The alias in the topic's name.")
+        str | None, typer.Option(metavar="ALIAS", help="Source alias in the topic's name.")
     ] = None,
     command_config: _CommandConfig = None,
     output: _Output = Output.TEXT,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="With partition, offset and timestamp.")
+        bool, typer.Option("--verbose", "-v", help="Show partition, offset and timestamp.")
     ] = False,
 ) -> None:
-    """Print an internal topic; MirrorMaker 2's own records as its console formatters do."""
+    """Print an internal topic; MirrorMaker 2's records in the format of its console formatters."""
     from heliograph.cli.dump import dump as run_dump
 
     code = run_dump(
@@ -277,7 +286,7 @@ def main() -> None:
 
 
 def _spread(arguments: list[str]) -> list[str]:
-    """`--clusters B C` as connect-mirror-maker.sh takes it, into `--clusters B --clusters C`."""
+    """Turns `--clusters B C`, as connect-mirror-maker.sh has it, into `--clusters B --clusters C`."""
     spread: list[str] = []
     in_clusters = False
     for argument in arguments:

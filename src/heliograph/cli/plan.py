@@ -1,4 +1,4 @@
-"""`heliograph plan`: what a mirror would do if it were started now. Changes nothing."""
+"""`heliograph plan`: shows what a mirror would do if it were started now. Changes nothing."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.dry_run import plan_mirror
 
 
-def plan(path: Path, beside: LoadOptions, *, as_json: bool, everything: bool) -> int:
-    """0 if the plan could be made, 1 if a part of it could not, since a cluster did not answer."""
+def plan(path: Path, options: LoadOptions, *, as_json: bool, everything: bool) -> int:
+    """0 if the plan is complete, 1 if a part is missing because a cluster did not respond."""
     log_warnings_to_stderr()
-    config = load(path, beside)
+    config = load(path, options)
     with closing(Clusters(config, client_id="heliograph-plan")) as opened:
         made = plan_mirror(config, opened)
     if as_json:

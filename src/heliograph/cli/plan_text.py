@@ -1,4 +1,4 @@
-"""A plan in words."""
+"""Formats a plan as lines and tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heliograph.plan.topics import CreateTopic
 
 _ROWS = 20
 _NAMES = 5
-_REMEDY = "--all shows every one"
+_REMEDY = "--all shows all"
 
 
 def plan_blocks(plan: MirrorPlan, *, everything: bool) -> list[Block]:
@@ -30,7 +30,7 @@ def plan_blocks(plan: MirrorPlan, *, everything: bool) -> list[Block]:
     if plan.heartbeats:
         blocks += [*words.heartbeats(plan.heartbeats), ""]
     if plan.warnings:
-        blocks += ["settings to look at", *(f"  {warning}" for warning in plan.warnings), ""]
+        blocks += ["settings to check", *(f"  {warning}" for warning in plan.warnings), ""]
     return [*blocks, "Nothing was changed."]
 
 
@@ -53,7 +53,7 @@ class _Words:
         yield "heartbeats"
         for pair in pairs:
             yield f"  {pair.source}->{pair.target} every {pair.interval_seconds} s"
-            yield from (f"    NOT LOOKED AT: {why}" for why in pair.unknown.values())
+            yield from (f"    NOT CHECKED: {why}" for why in pair.unknown.values())
             yield from (f"    PROBLEM: {sentence}" for sentence in pair.problems.values())
         missing = {
             (t.cluster, t.topic): t for p in pairs for t in p.internal_topics if t.found is None
@@ -62,7 +62,7 @@ class _Words:
 
     def _problems(self, flow: FlowPlan) -> Iterator[Block]:
         for why, parts in gathered(flow.unknown.items()):
-            yield f"  NOT LOOKED AT: {', '.join(parts)}: {why}"
+            yield f"  NOT CHECKED: {', '.join(parts)}: {why}"
         for sentence, _ in gathered(flow.problems.items()):
             yield f"  PROBLEM: {sentence}"
 
@@ -179,11 +179,11 @@ class _Words:
 
 
 def summary(flow: FlowPlan) -> str:
-    """What would be done, in a line."""
+    """What a run would do, in one line."""
     if flow.unknown:
         return "the plan is not complete"
     if flow.nothing_to_do:
-        return "nothing to do but to mirror records"
+        return "nothing to create or change; records are mirrored"
     counts = [
         (len(flow.create), "create {} topics"),
         (len(flow.grow), "add partitions to {} topics"),
@@ -196,7 +196,7 @@ def summary(flow: FlowPlan) -> str:
 
 
 def gathered(sentences: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
-    """Each sentence once, with the subjects that it was said of."""
+    """Each sentence once, with the subjects that share it."""
     subjects: dict[str, list[str]] = {}
     for subject, sentence in sentences:
         subjects.setdefault(sentence, []).append(subject)

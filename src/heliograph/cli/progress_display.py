@@ -1,4 +1,4 @@
-"""Live progress: a table on a terminal, plain lines elsewhere."""
+"""Shows live progress: a table on a terminal, log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ log = logging.getLogger(__name__)
 _LIVE_SECONDS = 0.5
 _PLAIN_SECONDS = 5.0
 _WINDOW_SECONDS = 4.0
-#: Rows of the table; the busiest topics come first, the rest is summed up.
+#: Rows of the table: the busiest topics; the others are summed up in one row.
 _ROWS = 20
 
 
 @contextmanager
-def show(progress: Progress) -> Iterator[None]:
+def show_progress(progress: Progress) -> Iterator[None]:
     """Shows progress while its block runs."""
     stop = threading.Event()
     target = _table if sys.stderr.isatty() else _lines
@@ -44,17 +44,17 @@ def show(progress: Progress) -> Iterator[None]:
 
 
 class _Rates:
-    """Records and bytes per second over the last few seconds: tasks report once a second, we look oftener."""
+    """Records and bytes per second over several samples: tasks report less often, once a second."""
 
     def __init__(self) -> None:
-        self._looks: deque[tuple[float, dict[tuple[str, str], tuple[int, int]]]] = deque()
+        self._samples: deque[tuple[float, dict[tuple[str, str], tuple[int, int]]]] = deque()
 
-    def look(self, topics: list[TopicProgress]) -> list[tuple[TopicProgress, float, float]]:
+    def sample(self, topics: list[TopicProgress]) -> list[tuple[TopicProgress, float, float]]:
         now = time.monotonic()
-        self._looks.append((now, {(t.flow, t.topic): (t.records, t.bytes) for t in topics}))
-        while len(self._looks) > 2 and self._looks[1][0] < now - _WINDOW_SECONDS:
-            self._looks.popleft()
-        then, before = self._looks[0]
+        self._samples.append((now, {(t.flow, t.topic): (t.records, t.bytes) for t in topics}))
+        while len(self._samples) > 2 and self._samples[1][0] < now - _WINDOW_SECONDS:
+            self._samples.popleft()
+        then, before = self._samples[0]
         seconds = max(now - then, 1e-6)
         rates = []
         for topic in topics:
@@ -68,25 +68,25 @@ class _Rates:
 def _lines(progress: Progress, stop: threading.Event) -> None:
     rates = _Rates()
     while not stop.wait(_PLAIN_SECONDS):
-        looked = rates.look(progress.topics())
-        if not looked:
+        sampled = rates.sample(progress.topics())
+        if not sampled:
             continue
-        lags = [topic.lag for topic, _, _ in looked]
+        lags = [topic.lag for topic, _, _ in sampled]
         lag = "unknown" if None in lags else f"{sum(lag for lag in lags if lag is not None):,}"
         log.info(
             "%s records mirrored, %s records/s, %.2f MB/s, lag %s, %d topics",
-            f"{sum(topic.records for topic, _, _ in looked):,}",
-            f"{sum(rate for _, rate, _ in looked):,.0f}",
-            sum(size for _, _, size in looked) / 1e6,
+            f"{sum(topic.records for topic, _, _ in sampled):,}",
+            f"{sum(rate for _, rate, _ in sampled):,.0f}",
+            sum(size for _, _, size in sampled) / 1e6,
             lag,
-            len(looked),
+            len(sampled),
         )
-        for line in _troubles(topic for topic, _, _ in looked):
+        for line in _troubles(topic for topic, _, _ in sampled):
             log.warning("%s", line)
 
 
 def _troubles(topics: Iterable[TopicProgress]) -> Iterator[str]:
-    """Partitions in trouble, those in the same trouble summed up."""
+    """One line for each problem, with the partitions that share it."""
     return summed_up(
         {
             f"{topic.topic}-{receipt.partition}": (
@@ -104,8 +104,8 @@ def _table(progress: Progress, stop: threading.Event) -> None:
     rates = _Rates()
     with Live(console=console, refresh_per_second=4, transient=False) as live:
         while not stop.wait(_LIVE_SECONDS):
-            live.update(_render(rates.look(progress.topics()), progress.epoch))
-        live.update(_render(rates.look(progress.topics()), progress.epoch))
+            live.update(_render(rates.sample(progress.topics()), progress.epoch))
+        live.update(_render(rates.sample(progress.topics()), progress.epoch))
 
 
 def _route_logs(console: Console) -> None:
@@ -117,7 +117,7 @@ def _route_logs(console: Console) -> None:
     root.handlers = [handler]
 
 
-def _render(looked: list[tuple[TopicProgress, float, float]], epoch: int) -> Table:
+def _render(sampled: list[tuple[TopicProgress, float, float]], epoch: int) -> Table:
     table = Table(
         title=f"heliograph · epoch {epoch}" if epoch > 0 else "heliograph", title_justify="left"
     )
@@ -126,7 +126,7 @@ def _render(looked: list[tuple[TopicProgress, float, float]], epoch: int) -> Tab
     for name in ("partitions", "records", "records/s", "MB/s", "lag"):
         table.add_column(name, justify="right")
     table.add_column("state")
-    busiest = sorted(looked, key=lambda item: (not item[0].troubled, -item[1], item[0].topic))
+    busiest = sorted(sampled, key=lambda item: (not item[0].troubled, -item[1], item[0].topic))
     for topic, rate, size in busiest[:_ROWS]:
         trouble = topic.troubled[0] if topic.troubled else None
         table.add_row(

@@ -1,4 +1,4 @@
-"""REST for `heliograph run`: Connect's API over the connectors of its file."""
+"""Serves Connect's REST API for `heliograph run`, over the connectors of its file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def answering(
+def rest_api(
     path: Path, worker: Path | None, config: MirrorConfig, mirror: Mirror, progress: Progress
 ) -> Iterator[None]:
-    """While the block runs; unless `listeners` is there and empty. Raises ConfigError."""
+    """Serves while the block runs, unless `listeners` is set and empty. Raises ConfigError."""
     settings = dict(config.rest)
     if "listeners" in settings and not settings["listeners"].strip():
         yield
@@ -49,7 +49,7 @@ def answering(
 
 
 def connector_configs(path: Path, worker: Path | None) -> Mapping[str, Mapping[str, str]]:
-    """As MM2 would give them to its connectors, by the names that they have here; nothing is filled in."""
+    """Configurations as MM2 gives them to its connectors, by connector name; placeholders stay."""
     found: dict[str, Mapping[str, str]] = {}
     for each in (c for its in read_outline(path, worker).workers for c in its.connectors):
         config = {
@@ -66,19 +66,19 @@ def connector_configs(path: Path, worker: Path | None) -> Mapping[str, Mapping[s
 
 def _started(rest: RestConfig, herder: DedicatedHerder, *, asked_for: bool) -> RestServer | None:
     levels = LoggerLevels(now_ms)
-    server = RestServer(rest, herder, levels, _not_for_all)
+    server = RestServer(rest, herder, levels, _refuse_cluster_scope)
     try:
         server.start()
     except ConfigError as e:
         if asked_for:
             raise
-        # A mirror is worth more than a port that nobody asked for.
-        log.warning("%s; no REST API, set listeners to have one elsewhere", e)
+        # The user did not set listeners: mirror without the REST API.
+        log.warning("%s; running without the REST API; set listeners to another port to have it", e)
         return None
     return server
 
 
-def _not_for_all(_logger: str, _level: str) -> None:
+def _refuse_cluster_scope(_logger: str, _level: str) -> None:
     raise Forbidden(
         "This service is not a worker of a Connect cluster; levels are set for it alone"
     )

@@ -1,4 +1,4 @@
-"""`heliograph run`: dedicated mode, the drop-in for connect-mirror-maker.sh."""
+"""`heliograph run`: dedicated mode, a drop-in replacement for connect-mirror-maker.sh."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from pathlib import Path
 import typer
 
 from heliograph.cli.escaping import VisibleFormatter, visible
-from heliograph.cli.progress_display import show
-from heliograph.cli.rest import answering
+from heliograph.cli.progress_display import show_progress
+from heliograph.cli.rest import rest_api
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.formats.load import LoadOptions, load
-from heliograph.runtime.driver import Mirror, Outcome
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.outcome import Outcome
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.slots import slots_for
 from heliograph.spark.session import ClusterSpark, LocalSpark
 
 log = logging.getLogger(__name__)
 
-#: A mirror of many topics and groups makes tens of thousands of objects in every cycle, among hundreds of
-#: thousands that stay, and next to no circles of them: every 700, as Python has it, is far too often to look.
+#: A mirror of many topics and groups creates tens of thousands of objects per cycle, next to hundreds of
+#: thousands that stay, and hardly any reference cycles. Python's default, a collection every 700 allocations,
+#: would waste CPU.
 ALLOCATIONS_PER_COLLECTION = 50_000
 _FORMAT, _DATE_FORMAT = "%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"
 
 
-def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> int:
+def run(path: Path, options: LoadOptions, *, once: bool, master: str | None) -> int:
     log_to_stderr()
     write_for_this_user_only()
     sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
-    config = load(path, beside)
+    config = load(path, options)
     for warning in config.warnings:
         log.warning("%s", warning)
     spark = (
@@ -45,12 +47,12 @@ def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> i
         else ClusterSpark(master, max((flow.tasks_max for flow in config.flows), default=1))
     )
     stop, progress = threading.Event(), Progress()
-    with closing(spark), stopping_on_signals(stop), show(progress):
+    with closing(spark), stopping_on_signals(stop), show_progress(progress):
         mirror = Mirror(config, spark, once=once, stop=stop, progress=progress)
         if once:
             outcome = mirror.run()
         else:
-            with answering(path, beside.worker, config, mirror, progress):
+            with rest_api(path, options.worker, config, mirror, progress):
                 outcome = mirror.run()
     return report(outcome, once=once)
 
@@ -58,7 +60,7 @@ def run(path: Path, beside: LoadOptions, *, once: bool, master: str | None) -> i
 def report(outcome: Outcome, *, once: bool) -> int:
     for receipt in outcome.unfinished:
         typer.echo(
-            f"{receipt.state}: {receipt.flow} {receipt.topic}-{receipt.partition} stands at source offset "
+            f"{receipt.state}: {receipt.flow} {receipt.topic}-{receipt.partition} stopped at source offset "
             f"{receipt.position}: {visible(receipt.error or 'not copied to its end')}",
             err=True,
         )
@@ -69,16 +71,16 @@ def report(outcome: Outcome, *, once: bool) -> int:
     offsets = "offsets are stored"
     if outcome.unstored:
         offsets = (
-            f"the last offsets of {len(outcome.unstored)} partitions are NOT stored: "
-            "what was copied after the stored ones will be copied again"
+            f"the last offsets of {len(outcome.unstored)} partitions are NOT stored: the next run copies "
+            "records after the stored offsets again"
         )
     typer.echo(f"mirrored {outcome.records:,} records; {offsets}")
     return 1 if outcome.unstored or (once and not outcome.good) else 0
 
 
 def write_for_this_user_only() -> None:
-    """Whatever this process and its children, Spark's JVM and workers among them, write to temporary folders:
-    Spark leaves it to the umask whether other users can enter the folder of its blocks."""
+    """Sets the umask for this process and its children: Spark's JVM and workers write records to temporary
+    folders, and Spark leaves it to the umask whether other users can read them."""
     os.umask(0o077)
 
 
@@ -86,11 +88,11 @@ def log_to_stderr() -> None:
     logging.basicConfig(level=logging.INFO)
     for handler in logging.getLogger().handlers:
         handler.setFormatter(VisibleFormatter(_FORMAT, _DATE_FORMAT))
-        handler.addFilter(_not_py4js_chatter)
+        handler.addFilter(_is_not_from_py4j)
 
 
-def _not_py4js_chatter(record: logging.LogRecord) -> bool:
-    """py4j logs what it also raises, at length, and in part to the root logger."""
+def _is_not_from_py4j(record: logging.LogRecord) -> bool:
+    """py4j logs the exceptions that it also raises, partly to the root logger."""
     return "py4j" not in Path(record.pathname).parts
 
 
@@ -103,7 +105,7 @@ def stopping_on_signals(stop: threading.Event) -> Iterator[None]:
         stop.set()
         signal.signal(number, signal.SIG_DFL)
 
-    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last: its terminal is gone
+    stopping = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SIGHUP: the terminal was closed
     before = {number: signal.signal(number, on_signal) for number in stopping}
     try:
         yield

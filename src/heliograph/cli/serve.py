@@ -1,4 +1,4 @@
-"""`heliograph serve`: a worker of a Connect cluster that runs MirrorMaker 2's connectors."""
+"""`heliograph serve`: runs a worker of a Connect cluster for MirrorMaker 2's connectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
-from heliograph.cli.progress_display import show
+from heliograph.cli.progress_display import show_progress
 from heliograph.cli.run import (
     ALLOCATIONS_PER_COLLECTION,
     log_to_stderr,
@@ -30,12 +30,12 @@ from heliograph.web.listener.server import RestServer, now_ms
 
 log = logging.getLogger(__name__)
 
-#: Task slots that are asked of a Spark cluster; how many connectors there will be, nobody knows.
+#: Task slots requested from a Spark cluster, since the number of connectors is not known yet.
 _CLUSTER_SLOTS = 16
 
 
 def serve(path: Path | None, *, master: str | None) -> int:
-    """Until it is told to stop."""
+    """Runs until a signal stops it."""
     log_to_stderr()
     write_for_this_user_only()
     sweep_key_folders()
@@ -47,13 +47,13 @@ def serve(path: Path | None, *, master: str | None) -> int:
     url = rest.advertised_url(os.uname().nodename)
     spark = LocalSpark(slots_here()) if master is None else ClusterSpark(master, _CLUSTER_SLOTS)
     stop, progress, levels = threading.Event(), Progress(), LoggerLevels(now_ms)
-    with closing(spark), stopping_on_signals(stop), show(progress):
+    with closing(spark), stopping_on_signals(stop), show_progress(progress):
         mirror = Mirror(
             assemble([], worker),
             spark,
             stop=stop,
             progress=progress,
-            worker=work_group(worker, url),
+            group=work_group(worker, url),
         )
         herder = WorkerHerder(worker, url, mirror, progress, levels.set)
         server = RestServer(rest, herder, levels, herder.set_level_everywhere)

@@ -1,4 +1,4 @@
-"""`heliograph status`: how a mirror stands, as both its clusters have it. Changes nothing."""
+"""`heliograph status`: shows lag and state of a mirror, as observed on its clusters. Changes nothing."""
 
 from __future__ import annotations
 
@@ -19,42 +19,44 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ConfigError
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import MirrorStatus
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 
 DEFAULT_CONFIG = Path("mm2.properties")
-#: A service tells its state every 5 s.
+#: A service writes its state every 5 s.
 _WATCH_SECONDS = 5.0
 
 
 def status(
-    path: Path | None, beside: LoadOptions, *, as_json: bool, watch: bool, partitions: bool
+    path: Path | None, options: LoadOptions, *, as_json: bool, watch: bool, partitions: bool
 ) -> int:
     """0 if every flow is known to run and no partition has failed, 1 if not."""
     log_warnings_to_stderr()
-    config = load(_config_file(path), beside)
+    config = load(_config_file(path), options)
     printer = _Printer(as_json=as_json, everything=partitions)
     with closing(Clusters(config, client_id="heliograph-status")) as clusters:
         if watch:
             return _watch(config, clusters, printer)
-        found = look_at_mirror(config, clusters)
+        found = observe_mirror(config, clusters)
         printer.show(found)
         return 0 if found.well else 1
 
 
 def _config_file(path: Path | None) -> Path:
     if path is None and not DEFAULT_CONFIG.exists():
-        raise ConfigError(f"status: expected a configuration, or {DEFAULT_CONFIG} in this folder")
+        raise ConfigError(
+            f"status: expected a configuration, found no argument and no {DEFAULT_CONFIG} in this folder"
+        )
     return path or DEFAULT_CONFIG
 
 
 def _watch(config: MirrorConfig, clusters: Clusters, printer: _Printer) -> int:
-    """Until Ctrl-C; the exit code is that of the last look."""
+    """Runs until Ctrl-C; the exit code is that of the last status."""
     stop, well = threading.Event(), True
     try:
         with printer.watching():
             while True:
                 clusters.forget_errors()
-                found = look_at_mirror(config, clusters)
+                found = observe_mirror(config, clusters)
                 well = found.well
                 printer.show(found)
                 stop.wait(_WATCH_SECONDS)
@@ -63,7 +65,7 @@ def _watch(config: MirrorConfig, clusters: Clusters, printer: _Printer) -> int:
 
 
 class _Printer:
-    """JSON is a document, or, looking on, a line for each look."""
+    """Prints text or JSON: one document, or with --watch one line for each status."""
 
     def __init__(self, *, as_json: bool, everything: bool) -> None:
         self._as_json = as_json

@@ -1,4 +1,4 @@
-"""A mirror's status in words."""
+"""Formats the status of a mirror as lines and tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from heliograph.model import PartitionState
 
 T = TypeVar("T")
 
-#: Up to so many partitions, or offsets of groups, are shown one by one.
+#: Up to this many partitions, or offsets of groups, are shown one by one.
 _ROWS = 50
 _NAMES = 5
 _REMEDY = "--partitions shows each partition"
@@ -34,7 +34,7 @@ def status_blocks(status: MirrorStatus, *, everything: bool) -> list[Block]:
         blocks.append(f"NOT REACHED: {alias}: {reason}")
     for flow in status.flows:
         blocks += [*([""] if blocks else []), *_flow(flow, everything)]
-    return blocks or ["no flow is enabled: nothing is mirrored"]
+    return blocks or ["no flow is enabled; no records are mirrored"]
 
 
 def _flow(flow: FlowView, everything: bool) -> Iterator[Block]:
@@ -42,7 +42,7 @@ def _flow(flow: FlowView, everything: bool) -> Iterator[Block]:
     for member in flow.members:
         yield f"  service at {member.process}: {_MEMBERS.get(member.state, member.state)}"
     for why, parts in gathered(flow.unknown.items()):
-        yield f"  NOT LOOKED AT: {', '.join(parts)}: {why}"
+        yield f"  NOT CHECKED: {', '.join(parts)}: {why}"
     for sentence, subjects in gathered(flow.problems.items()):
         yield f"  PROBLEM: {', '.join(subjects)}: {sentence}"
     each = everything or len(flow.partitions) <= _ROWS
@@ -99,7 +99,7 @@ def _partitions(flow: FlowView) -> Table:
 
 
 def _gaps(flow: FlowView, everything: bool) -> Table:
-    """The newest first: what was lost long ago does not hide what was lost just now."""
+    """The newest gap first."""
     total = sum(gap.gaps for gap in flow.gaps)
     lost = sum(gap.unmirrored for gap in flow.gaps)
     return limited(
@@ -125,12 +125,12 @@ def _gaps(flow: FlowView, everything: bool) -> Table:
 
 def _then(gap: GapView) -> str:
     if gap.waits:
-        return "FAILED, waits for another stored offset"
-    return "-" if gap.resumed is None else f"went on at {gap.resumed}"
+        return "FAILED until another offset is stored"
+    return "-" if gap.resumed is None else f"resumed at {gap.resumed}"
 
 
 def _topics(flow: FlowView) -> Table:
-    """A row per topic, the troubled and the most lagging first."""
+    """A row per topic: those with errors first, then by lag."""
     rows = [_topic(topic, its) for topic, its in _by(flow.partitions, lambda p: p.topic)]
     rows.sort(key=lambda row: row[0])
     return limited(
@@ -214,7 +214,7 @@ def _by(values: Iterable[T], key: Callable[[T], str]) -> list[tuple[str, list[T]
 
 
 def _sum(numbers: Iterable[int | None]) -> int | None:
-    """Of those that are known; None if none is."""
+    """The sum of the known numbers; None if all are unknown."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
 

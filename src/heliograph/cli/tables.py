@@ -1,4 +1,4 @@
-"""What a command has to say: lines and tables, drawn on a terminal, plain and aligned elsewhere."""
+"""Prints lines and tables: drawn on a terminal, plain and aligned elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[-?]|[\d.,]+( (s|min|h|d))?")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`hidden` rows are left out, with a word on how to see them."""
+    """`hidden` rows are left out; `remedy` says how to see them."""
 
     title: str
     columns: tuple[str, ...]
@@ -33,7 +33,7 @@ class Table:
         return f"… {self.hidden:,} more ({self.remedy})" if self.hidden else ""
 
     def is_right(self, column: int) -> bool:
-        """Numbers stand to the right."""
+        """Whether the column is right-aligned: it contains only numbers."""
         return bool(self.rows) and all(_NUMBER.fullmatch(row[column]) for row in self.rows)
 
 
@@ -55,7 +55,7 @@ def limited(
 
 
 def by_reason(reasons: Mapping[str, str], *, names: int | None) -> list[tuple[str, str, str]]:
-    """Subjects gathered by the reason that they share: how many, why, and the first `names` of them."""
+    """Groups subjects by reason: their number, the reason, and the first `names` of them."""
     gathered: dict[str, list[str]] = {}
     for subject, reason in sorted(reasons.items()):
         gathered.setdefault(reason, []).append(subject)
@@ -72,7 +72,7 @@ def _some(subjects: Sequence[str], most: int | None) -> str:
 
 
 def plain(blocks: Iterable[Block]) -> str:
-    """Blank-separated columns, as Kafka's tools print them."""
+    """Columns separated by spaces, as Kafka's tools print them."""
     return "\n".join(line.rstrip() for block in blocks for line in _lines(_visible(block)))
 
 
@@ -97,7 +97,7 @@ def _lines(block: Block) -> list[str]:
 
 
 def drawn(blocks: Iterable[Block]) -> RenderableType:
-    """For a terminal; names are never taken for markup."""
+    """For a terminal; names are never interpreted as markup."""
     return Group(*(part for block in blocks for part in _draw(_visible(block))))
 
 

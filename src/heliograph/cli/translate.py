@@ -1,4 +1,4 @@
-"""`heliograph translate`: where consumers of the source go on when they move to the target."""
+"""`heliograph translate`: prints the offsets at which consumers of the source resume on the target."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from heliograph.policy.java_regex import JavaPattern
 
 
 class Target(NamedTuple):
-    """How the user said which cluster to look at: a configuration, or a bootstrap server."""
+    """How the user named the target: by a configuration, or by a bootstrap server."""
 
     config: Path | None
     bootstrap_server: str | None
@@ -31,20 +31,20 @@ class Target(NamedTuple):
 def translate(
     target: Target, source: str, *, group: str | None, groups: str | None, as_json: bool
 ) -> int:
-    """0 if there is a translation, 1 if there is none; what stands on standard output is all of it."""
+    """0 if there are checkpoints, 1 if there are none. Standard output contains nothing else."""
     log_warnings_to_stderr()
     if group is not None and groups is not None:
-        raise ConfigError("--group, --groups: expected one of them, found both")
+        raise ConfigError("--group, --groups: expected one of the two, found both")
     wanted = group if groups is None else JavaPattern(groups)
     with MirrorClient(_cluster(target, source)) as client:
         checkpoints = client.checkpoints(source, wanted)
         if client.malformed:
-            warn(f"{client.malformed} records of {source} could not be understood and were skipped")
+            warn(f"{client.malformed} records of {source} could not be decoded and were skipped")
     typer.echo(_json(checkpoints) if as_json else _table(checkpoints))
     if checkpoints:
         return 0
     who = f"group {group!r}" if group is not None else f"groups {groups or '.*'!r}"
-    typer.echo(f"no checkpoint of {who} from {source!r}: nothing is known of them yet", err=True)
+    typer.echo(f"no checkpoint of {who} from {source!r} yet: no offsets to show", err=True)
     return 1
 
 
@@ -72,7 +72,7 @@ _COLUMNS = ("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA")
 
 
 def _table(checkpoints: Sequence[Checkpoint]) -> str:
-    """Blank-separated columns, as kafka-consumer-groups prints them."""
+    """Columns separated by spaces, as kafka-consumer-groups prints them."""
     rows = [
         _COLUMNS,
         *(tuple(visible(str(field)) or "-" for field in each) for each in checkpoints),

@@ -1,1 +1,1 @@
-"""The only door to brokers: connections, routing, fetch, produce, admin, compacted logs."""
+"""The only door to brokers: connections, security, fetching, producing, admin requests."""

@@ -1,1 +1,1 @@
-"""What the user wrote, read and checked. Pure."""
+"""Reads and checks the user's configuration. Pure."""

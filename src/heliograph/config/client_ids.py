@@ -1,4 +1,4 @@
-"""The `client.id` of each client of a flow, as brokers log it and quotas name it.
+"""Builds the `client.id` of each client of a flow, which brokers log and quotas refer to.
 
     [<user's client.id>|]<source>-><target>|<connector name>[-<task>][|<role>]
 
@@ -36,8 +36,8 @@ def client_id(
     role: str | None = None,
     user: str | None = None,
 ) -> str:
-    """`task` is a task's index, ? for a task without one, None for the connector itself; `user` is
-    the client.id in the settings of that client."""
+    """`task` is a task's index, ? for a task without an index, None for the connector itself; `user` is
+    the client.id in that client's settings."""
     label = f"{source}->{target}|{connector}"
     if task is not None:
         label += f"-{task}"

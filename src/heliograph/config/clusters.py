@@ -1,4 +1,4 @@
-"""How to reach each cluster, out of `alias.x` and the top level."""
+"""Reads how to reach each cluster: `alias.x`, and the top level where that is not set."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Clusters:
         )
 
     def of_flow(self, source: str, target: str, base: ClusterConfig) -> ClusterConfig:
-        """The same cluster as the clients of one flow reach it."""
+        """The cluster with the logins of one flow's clients."""
         side = "source" if base.alias == source else "target"
         return self._secured(base, self.layers.flow_clients(source, target, side))
 
@@ -66,7 +66,7 @@ class Clusters:
             key = f"{alias}.bootstrap.servers"
             known = [k for k in self.file.properties if "->" not in k and k != key]
             misspelt = near(key, known) if setting is None else None
-            hint = f"; did you mean it with {misspelt}?" if misspelt else ""
+            hint = f"; is {misspelt} misspelt?" if misspelt else ""
             self.problems.append(
                 f"{key}: missing in {self.file.name}; expected host:port of one or more brokers"
                 f"{hint}"
@@ -77,12 +77,12 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class Logins:
-    """How each kind of client logs in to a cluster; collects problems and warnings.
+    """Reads how each kind of client logs in to a cluster; collects problems and warnings.
 
-    `missing` is what a user writes before a setting that is not there. Of settings that have no effect,
-    only those are told whose key is its `own`: the others are another cluster's as well. `permitted` is what
-    the logins of a connector that came through REST may name, by kind of client; None for a login of the
-    operator's.
+    `missing` is the prefix that messages put before a setting that is not set. Warnings about settings
+    without effect are given for keys that are `own`: other keys belong to another cluster as well.
+    `permitted`: what the login of a connector created through REST may name, by kind of client; None for a
+    login that the operator configured.
     """
 
     file_name: str
@@ -106,7 +106,7 @@ class Logins:
     def _security(self, client: Settings, permitted: Permitted | None) -> Security:
         settings = {name: each for name, each in client.items() if is_security(name)}
         if any(setting.found.broken for setting in settings.values()):
-            return PLAINTEXT  # reported already
+            return PLAINTEXT  # the broken placeholder was reported
         values = {name: setting.value for name, setting in settings.items()}
         security, problems = read_security(values, {n: s.key for n, s in settings.items()})
         self.problems.extend(self._place(problem, settings) for problem in problems)
@@ -123,7 +123,7 @@ class Logins:
     def _not_permitted(
         self, security: Security, permitted: Permitted, settings: Settings
     ) -> Iterator[str]:
-        """The value itself stays unsaid: it may have come from a config provider."""
+        """Messages do not show the value: it may have come from a config provider."""
         for location in locations(security):
             refused = permitted.refusal(location)
             if refused is not None:
@@ -140,12 +140,12 @@ class Logins:
 
 
 def _is_handed_down(name: str, setting: Setting, alias: str) -> bool:
-    """True for `consumer.ssl.x` that MM2 derives from `alias.ssl.x`; the user did not write it."""
+    """Whether MM2 derives the setting, as `consumer.ssl.x` from `alias.ssl.x`; the user did not write it."""
     return setting.key != f"{alias}.{name}" and not is_client_config(name)
 
 
 def checked_servers(setting: Setting, file_name: str, problems: list[str]) -> tuple[str, ...]:
-    """The addresses in a setting; what is none is a problem."""
+    """The addresses in a setting; a bad address is added to `problems`."""
     servers = [] if setting.found.broken else [s for s in parse_list(setting.value) if s]
     return tuple(_host_port(server, setting, file_name, problems) for server in servers)
 

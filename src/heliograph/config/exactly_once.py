@@ -1,7 +1,7 @@
-"""Exactly once out of a worker's, a connector's and a producer's settings, and whether they go together.
+"""Reads the settings of exactly once from worker, connector and producer, and checks that they agree.
 
-Mirrors `DistributedHerder.validateSourceConnectorConfig` and `MirrorSourceConnector.validate`: what is
-`required` and cannot be had is an error, what is `requested` is a warning.
+Mirrors `DistributedHerder.validateSourceConnectorConfig` and `MirrorSourceConnector.validate`: if exactly
+once is `required` and not possible, that is an error; if it is `requested`, a warning.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ExactlyOnceSettings:
             self._warn(
                 self.worker,
                 _SUPPORT,
-                "preparing is as disabled; set enabled to mirror exactly once",
+                "preparing has the effect of disabled; set enabled to mirror exactly once",
             )
         if support != "enabled":
             return None
@@ -53,11 +53,11 @@ class ExactlyOnceSettings:
         return found
 
     def _check_required(self) -> None:
-        if self.connector.text(_REQUIRED) != "required":
+        if self.connector.text(_REQUIRED).lower() != "required":
             return
         if self.worker.text(_SUPPORT) != "enabled":
             self._problem(
-                f"required, but not enabled; set {self.worker_prefix}{_SUPPORT} = enabled"
+                f"required, but exactly once is not enabled; set {self.worker_prefix}{_SUPPORT} = enabled"
             )
         if self.isolation_level is not IsolationLevel.READ_COMMITTED:
             self._problem(f"required, but {self._aborted_would_be_mirrored()}")
@@ -69,7 +69,7 @@ class ExactlyOnceSettings:
         )
 
     def _interval_ms(self) -> int | None:
-        boundary = self.connector.text(_BOUNDARY)
+        boundary = self.connector.text(_BOUNDARY).lower()
         if boundary == "interval":
             own = _INTERVAL in self.connector.settings
             return (
@@ -81,7 +81,7 @@ class ExactlyOnceSettings:
             self._warn(
                 self.connector,
                 _BOUNDARY,
-                "a mirror has no boundaries of its own; connector is as poll",
+                "MM2's connectors define no boundaries; connector has the effect of poll",
             )
         if _INTERVAL in self.connector.settings:
             self._warn(self.connector, _INTERVAL, f"has no effect without {_BOUNDARY} = interval")
@@ -92,13 +92,13 @@ class ExactlyOnceSettings:
             self._warn(
                 self.connector,
                 _BOUNDARY,
-                f"the interval is {found.interval_ms} ms, but no transaction is kept open for longer than "
-                f"{found.limit_seconds:g} s, a third of transaction.timeout.ms",
+                f"the interval is {found.interval_ms} ms, but transactions are committed after "
+                f"{found.limit_seconds:g} s at the latest, a third of transaction.timeout.ms",
             )
 
-    def _warn(self, effective: TypedSettings, name: str, remark: str) -> None:
-        setting = effective.settings[name]
-        self.warnings.append(f"{setting.key}: {remark} ({effective.at(setting)})")
+    def _warn(self, settings: TypedSettings, name: str, remark: str) -> None:
+        setting = settings.settings[name]
+        self.warnings.append(f"{setting.key}: {remark} ({settings.at(setting)})")
 
     def _problem(self, remark: str) -> None:
         setting = self.connector.settings[_REQUIRED]

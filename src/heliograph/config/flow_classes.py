@@ -1,4 +1,4 @@
-"""The classes that a flow names: made once here, so that what is wrong with them is told at once."""
+"""Reads the policy and filter classes of a flow, and creates each once so that errors show at the start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heliograph.permitted import Permitted
 from heliograph.policy import classes
 from heliograph.policy.naming import DefaultReplicationPolicy, ReplicationPolicy
 
-# Client settings below these hold secrets, and say nothing of topics or groups.
+# Settings of clients may be secrets, and do not concern topics or groups.
 _CLIENT_PREFIXES = tuple(
     f"{side}{kind}."
     for side in ("", "source.", "target.")
@@ -23,7 +23,7 @@ _CLIENT_PREFIXES = tuple(
 def read_classes(
     source: str, target: str, connector: TypedSettings, permitted: Permitted | None = None
 ) -> FlowClasses:
-    """As MM2 a class is given the settings of its connector, but for those of clients."""
+    """As in MM2, a class gets the settings of its connector; settings of clients are left out."""
     settings = {
         name: setting.value.strip()
         for name, setting in connector.settings.items()
@@ -42,18 +42,18 @@ def read_classes(
 
 
 def is_own(class_name: str) -> bool:
-    """A user's Python class, which may read `topics` and other settings in its own way."""
+    """Whether it is a Python class of the user's, which may read `topics` and other settings differently."""
     return ":" in class_name
 
 
 def has_own(connector: TypedSettings) -> bool:
-    """Whether any class of the flow may read settings that MM2 does not know."""
+    """Whether any class of the flow is the user's, and may read settings that MM2 does not have."""
     kinds = ("replication.policy", "topic.filter", "group.filter", "config.property.filter")
     return any(is_own(connector.text(f"{kind}.class")) for kind in kinds)
 
 
 def usable_policy(flow_classes: FlowClasses, connector: TypedSettings) -> ReplicationPolicy:
-    """The flow's policy; where it cannot be made, that is a problem and the default stands in."""
+    """The flow's policy. If it cannot be created, a problem is added and the default is returned."""
     try:
         return policy_of(flow_classes)
     except ConfigError as error:
@@ -74,17 +74,17 @@ def check_filters(flow_classes: FlowClasses, connector: TypedSettings) -> None:
         try:
             make()
         except InvalidPattern:
-            continue  # Effective.patterns has said it, with the item
+            continue  # TypedSettings.patterns has reported the item
         except ConfigError as error:
             connector.problems.append(_completed(str(error), connector))
 
 
 def _completed(problem: str, connector: TypedSettings) -> str:
-    """`option: sentence` with the key and line where the user set that option."""
+    """`option: sentence`, with the key and line where the user set that option."""
     option, _, sentence = problem.partition(": ")
     setting = connector.settings.get(option)
     if setting is None:
         return problem
     if setting.found.written is not None:
-        sentence = f"what {setting.found.shown!r} stands for cannot be used"
+        sentence = f"the value of {setting.found.shown!r} is not valid"
     return f"{setting.key}: {sentence} ({connector.at(setting)})"

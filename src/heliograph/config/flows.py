@@ -1,4 +1,4 @@
-"""One flow, or one pair's heartbeats, out of the settings in force for a pair of clusters."""
+"""Builds one flow, or the heartbeats of one pair, from the settings in force for a pair of clusters."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from heliograph.config.flow_classes import (
 from heliograph.config.mirror_config import (
     Checkpoints,
     ConfigSync,
+    ExactlyOnce,
     FlowClasses,
     FlowConfig,
     Heartbeats,
@@ -39,15 +40,15 @@ from heliograph.model import (
 from heliograph.permitted import Permitted
 from heliograph.policy.naming import ReplicationPolicy
 
-#: Connect keeps connector configurations in one partition, so that their order holds.
+#: Connect keeps connector configurations in one partition, to keep their order.
 _CONFIG_PARTITIONS = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSettings:
-    """What is in force for a pair of clusters, or for one connector. `worker_prefix` and `consumer_prefix`
-    are what a user writes before a setting of the worker, or of the source's consumer. `permitted` is what a
-    connector that came through REST may name."""
+    """The settings in force for a pair of clusters, or for one connector. `worker_prefix` and
+    `consumer_prefix` are the prefixes of settings of the worker and of the source's consumer, for messages.
+    `permitted`: what a connector created through REST may name."""
 
     connector: Settings
     consumer: Settings
@@ -82,8 +83,8 @@ class Pair:
     warnings: list[str]
 
     def is_enabled(self) -> bool:
-        """As MM2: a top-level `enabled` counts only where the pair has a herder, that is where its
-        own `enabled` is set or it has heartbeats."""
+        """As in MM2, a top-level `enabled` counts only if the pair has a herder: if the pair's own `enabled`
+        is set or it has heartbeats."""
         connector = self._connector()
         setting = connector.settings.get("enabled")
         own = setting is not None and setting.key == f"{self.name}.enabled"
@@ -108,7 +109,6 @@ class Pair:
         checkpoints = self._checkpoints(connector, policy) if follows_groups else None
         exact = connector.text("offset.translation") == Translation.EXACT
         own_topics = is_own(classes.topic_filter)
-        own_properties = is_own(classes.config_property_filter)
         return FlowConfig(
             name=self.name,
             source=self.source,
@@ -125,10 +125,7 @@ class Pair:
             own_alias_is_cycle=connector.text("cycle.detection") == "4.4",
             classes=classes,
             timestamps=Timestamps(connector.text("timestamps")),
-            gap_policies=GapPolicies(
-                source=GapPolicy(connector.text("source.log.gap.policy")),
-                target=LossPolicy(connector.text("target.log.loss.policy")),
-            ),
+            gap_policies=_gap_policies(connector),
             accepts_same_cluster_id=connector.text("same.cluster.id.policy") == "accept",
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
@@ -136,25 +133,13 @@ class Pair:
             config_topic=self._storage("config", _CONFIG_PARTITIONS),
             status_topic=self._storage("status", worker.number("status.storage.partitions")),
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
-            config_sync=ConfigSync(
-                interval_seconds=connector.interval("sync.topic.configs"),
-                exclude=connector.patterns("config.properties.exclude", checked=not own_properties),
-                use_defaults_from_source=connector.text("use.defaults.from") == "source",
-            ),
+            config_sync=_config_sync(classes, connector),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
             offset_syncs=self._offset_syncs(connector, policy),
-            # Where another connector follows the groups, it reads them.
+            # Also without checkpoints: the checkpoint connector may be another one.
             keeps_offset_map=exact,
             checkpoints=checkpoints,
-            exactly_once=ExactlyOnceSettings(
-                worker_prefix=self.settings.worker_prefix,
-                consumer_prefix=self.settings.consumer_prefix,
-                connector=connector,
-                worker=worker,
-                producer=self._producer(),
-                isolation_level=isolation_level,
-                warnings=self.warnings,
-            ).read(),
+            exactly_once=self._exactly_once(connector, isolation_level),
             limits=self._limits(connector),
             quarantine=self._quarantine(connector),
         )
@@ -181,6 +166,19 @@ class Pair:
             offsets_alias=self.target,
         )
 
+    def _exactly_once(
+        self, connector: TypedSettings, isolation_level: IsolationLevel
+    ) -> ExactlyOnce | None:
+        return ExactlyOnceSettings(
+            worker_prefix=self.settings.worker_prefix,
+            consumer_prefix=self.settings.consumer_prefix,
+            connector=connector,
+            worker=self._worker(),
+            producer=self._producer(),
+            isolation_level=isolation_level,
+            warnings=self.warnings,
+        ).read()
+
     def _limits(self, connector: TypedSettings) -> Limits:
         consumer, producer = self._consumer(), self._producer()
         return Limits(
@@ -194,7 +192,7 @@ class Pair:
         )
 
     def _quarantine(self, connector: TypedSettings) -> InternalTopic | None:
-        """The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it."""
+        """The default name starts with `mm2` and ends with `.internal`, so MM2 never mirrors the topic."""
         if connector.text("oversize.record.policy") == "fail":
             return None
         return InternalTopic(
@@ -209,7 +207,7 @@ class Pair:
         if not connector.flag("emit.offset-syncs.enabled"):
             return None
         location = SyncsLocation(connector.text("offset-syncs.topic.location"))
-        # The topic carries the alias of the cluster that it does not stand on.
+        # The topic is named after the other cluster than the one that holds it.
         other = self.target if location is SyncsLocation.SOURCE else self.source
         return OffsetSyncs(
             location=location,
@@ -246,14 +244,14 @@ class Pair:
         )
 
     def _group_id(self) -> str:
-        """As `MirrorMakerConfig.workerConfig` has it."""
+        """As `MirrorMakerConfig.workerConfig` names it."""
         return self._worker().text("group.id") or f"{self.source}-mm2"
 
     def _offsets_topic(self) -> InternalTopic:
         return self._storage("offset", self._worker().number("offset.storage.partitions"))
 
     def _storage(self, kind: str, partitions: int) -> InternalTopic:
-        """`mm2-offsets.A.internal` and its like; the separator of the policy does not reach them."""
+        """`mm2-offsets.A.internal`, …: always with dots, whatever `replication.policy.separator` is."""
         worker = self._worker()
         plural = {"offset": "offsets", "config": "configs", "status": "status"}[kind]
         return InternalTopic(
@@ -266,16 +264,32 @@ class Pair:
         return read_classes(self.source, self.target, connector, self.settings.permitted)
 
     def _connector(self) -> TypedSettings:
-        return self._effective(self.settings.connector, Scope.CONNECTOR)
+        return self._typed(self.settings.connector, Scope.CONNECTOR)
 
     def _consumer(self) -> TypedSettings:
-        return self._effective(self.settings.consumer, Scope.CONSUMER)
+        return self._typed(self.settings.consumer, Scope.CONSUMER)
 
     def _producer(self) -> TypedSettings:
-        return self._effective(self.settings.producer, Scope.PRODUCER)
+        return self._typed(self.settings.producer, Scope.PRODUCER)
 
     def _worker(self) -> TypedSettings:
-        return self._effective(self.settings.worker, Scope.WORKER)
+        return self._typed(self.settings.worker, Scope.WORKER)
 
-    def _effective(self, settings: Settings, scope: Scope) -> TypedSettings:
+    def _typed(self, settings: Settings, scope: Scope) -> TypedSettings:
         return TypedSettings(settings, scope, self.file_name, self.problems)
+
+
+def _gap_policies(connector: TypedSettings) -> GapPolicies:
+    return GapPolicies(
+        source=GapPolicy(connector.text("source.log.gap.policy")),
+        target=LossPolicy(connector.text("target.log.loss.policy")),
+    )
+
+
+def _config_sync(classes: FlowClasses, connector: TypedSettings) -> ConfigSync:
+    checked = not is_own(classes.config_property_filter)
+    return ConfigSync(
+        interval_seconds=connector.interval("sync.topic.configs"),
+        exclude=connector.patterns("config.properties.exclude", checked=checked),
+        use_defaults_from_source=connector.text("use.defaults.from") == "source",
+    )

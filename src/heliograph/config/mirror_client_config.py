@@ -1,8 +1,8 @@
-"""The properties of a MirrorClient, as MM2's `MirrorClientConfig` takes them.
+"""Reads the properties of a MirrorClient, as MM2's `MirrorClientConfig` does.
 
 bootstrap.servers = host:9092
 replication.policy.separator = _
-consumer.bootstrap.servers = other:9092       admin. and consumer. win for that inner client
+consumer.bootstrap.servers = other:9092       admin. and consumer. take precedence for that client
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _POLICY_CLASS = "replication.policy.class"
 _SEPARATOR = "replication.policy.separator"
 _INTERNAL_SEPARATOR = "replication.policy.internal.topic.separator.enabled"
 _FORWARDING_ADMIN = "forwarding.admin.class"
-_SOURCE_ALIAS = "source.cluster.alias"  # of policies that keep names, as in Java
+_SOURCE_ALIAS = "source.cluster.alias"  # IdentityReplicationPolicy needs it, as in Java
 _POLICY_OPTIONS = (_POLICY_CLASS, _SEPARATOR, _INTERNAL_SEPARATOR)
 _PREFIXES = ("admin.", "consumer.", "producer.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorClientConfig:
-    """`admin` lists topics, `consumer` reads them; MM2 lets them be reached in different ways."""
+    """`admin` lists topics, `consumer` reads them; as in MM2, their connections may differ."""
 
     admin: ClusterConfig
     consumer: ClusterConfig
@@ -46,7 +46,7 @@ class MirrorClientConfig:
 def mirror_client_config(
     properties: Mapping[str, str], *, subject: str = "MirrorClient"
 ) -> MirrorClientConfig:
-    """ConfigError with everything that is wrong. `subject` names the cluster in messages."""
+    """Raises ConfigError with every problem. `subject` names the cluster in messages."""
     reading = _Reading(properties, subject)
     config = MirrorClientConfig(
         admin=reading.cluster("admin."),
@@ -100,7 +100,7 @@ class _Reading:
         return security
 
     def policy(self) -> ReplicationPolicy:
-        """What is wrong with the class is found when the rest is right."""
+        """Created only if there are no other problems."""
         for name in _POLICY_OPTIONS:
             self._check(name, _option(name))
         class_name = self._properties.get(_POLICY_CLASS, str(_option(_POLICY_CLASS).default))
@@ -114,7 +114,7 @@ class _Reading:
         return tuple(
             f"{key}: known, but without effect in this version"
             if name in known
-            else f"{key}: unknown; only a policy of your own could know it{did_you_mean(name, known)}"
+            else f"{key}: unknown setting; only your own policy could read it{did_you_mean(name, known)}"
             for key, name in ((key, _bare(key)) for key in self._properties)
             if name not in acted and not is_security(name)
         )

@@ -1,4 +1,4 @@
-"""A whole mirror, checked and ready to run; the same whatever format the user wrote it in."""
+"""The checked configuration of a whole mirror, the same for every format that users write."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from heliograph.policy.topic_filter import TopicFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalTopic:
-    """A compacted topic of MM2's or Connect's own, as it is created where it is missing."""
+    """A compacted topic of MM2's or Connect's own, with the settings to create it."""
 
     name: str
     partitions: int
@@ -35,7 +35,7 @@ class InternalTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigSync:
-    """Topic configurations follow the source's every `interval_seconds`; None: at creation only."""
+    """Topic configurations are copied every `interval_seconds`; None: only when a topic is created."""
 
     interval_seconds: int | None
     exclude: tuple[str, ...]
@@ -44,8 +44,8 @@ class ConfigSync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a task of a flow may take at a time (docs/limits.md). `bytes_per_second` is for all tasks of
-    the flow together, 0 for no limit."""
+    """Limits of one task of a flow (docs/limits.md). `bytes_per_second` limits all tasks of the flow
+    together, 0 for no limit."""
 
     fetch_max_bytes: int
     partition_fetch_bytes: int
@@ -58,7 +58,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetSyncs:
-    """What Java readers translate by: at most `lag_max` records between two syncs of a partition."""
+    """Offset syncs, by which Java clients translate: at most `lag_max` records between two of a partition."""
 
     location: SyncsLocation
     topic: InternalTopic
@@ -67,8 +67,8 @@ class OffsetSyncs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoints:
-    """Which groups are followed, how often their offsets are translated, and whether the target's
-    groups are moved along (`sync_interval_seconds`, None: no)."""
+    """Which groups are followed, and how often their offsets are translated and committed on the target
+    (`sync_interval_seconds`; None: never)."""
 
     connector_name: str
     groups: tuple[str, ...]
@@ -82,10 +82,11 @@ class Checkpoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowClasses:
-    """Policy and filters of a flow, by name, and the settings they are made from. `modules` are those that
-    may be imported for them; None for any, in a configuration of the operator's.
+    """Policy and filters of a flow, by class name, and their settings. `modules` may be imported for them;
+    None for any module, if the operator wrote the configuration.
 
-    Names, since FlowConfig travels to Spark's workers and an object of a user's class may not.
+    Names instead of objects: FlowConfig is sent to Spark's workers, and an object of a user's class may not
+    be serializable.
     """
 
     replication_policy: str
@@ -114,8 +115,8 @@ def policy_of(flow_classes: FlowClasses) -> ReplicationPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeats:
-    """A cluster pair's sign of life on the target; runs for pairs whose flow is disabled, too. `name` is
-    that of the pair, `source->target`, or of the connector."""
+    """The heartbeats of a pair of clusters, written even if the pair's flow is disabled. `name` is the
+    pair's, `source->target`, or the connector's."""
 
     name: str
     source: str
@@ -130,10 +131,10 @@ class Heartbeats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactlyOnce:
-    """Records and their offsets in one transaction (KIP-618), one after the other.
+    """Records and their offsets are written in one transaction after the other (KIP-618).
 
-    `interval_ms` is how long each lasts; None: as short as pays. `timeout_ms` is when the target's brokers
-    give up on one.
+    `interval_ms`: how long each lasts; None: it is committed as soon as a commit is worth its cost.
+    `timeout_ms`: when the target's brokers abort an open one.
     """
 
     interval_ms: int | None
@@ -141,17 +142,17 @@ class ExactlyOnce:
 
     @property
     def limit_seconds(self) -> float:
-        """No transaction is kept open for longer."""
+        """The longest time that a transaction is kept open."""
         return self.timeout_ms / 3000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowConfig:
-    """One enabled flow. `name` is `source->target`, in aliases, or that of the connector if it is one of a
-    Connect worker, where several may have the same aliases; `group_id` that of Connect's workers, which
-    transactional ids begin with, too. `offsets_alias` is the cluster that holds its offsets: the target, but
-    for a connector whose worker belongs to another one. Such a worker sees to `config_topic` and
-    `status_topic` itself."""
+    """One enabled flow. `name` is `source->target`, in aliases, or the name of a connector of a Connect
+    worker, where several connectors may have the same aliases. `group_id` is the group of Connect's workers;
+    transactional ids begin with it. `offsets_alias` is the cluster that holds the offsets: the target, or
+    the worker's cluster if a connector's worker belongs to another one. A Connect worker manages its config
+    and status topics itself: `config_topic` and `status_topic` are None then."""
 
     name: str
     source: str
@@ -169,7 +170,7 @@ class FlowConfig:
     classes: FlowClasses
     timestamps: Timestamps
     gap_policies: GapPolicies
-    accepts_same_cluster_id: bool  # of source and target: they are two clusters all the same
+    accepts_same_cluster_id: bool  # source and target have one cluster id, but are two clusters
     connector_name: str
     offsets_topic: InternalTopic
     offsets_alias: str
@@ -179,33 +180,32 @@ class FlowConfig:
     config_sync: ConfigSync
     acl_sync_interval_seconds: int | None
     offset_syncs: OffsetSyncs | None
-    #: Recorded, so that offsets can be translated exactly, and what the target loses be copied again.
+    #: The offset map translates offsets exactly, and tells what to copy again when the target lost records.
     keeps_offset_map: bool
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
     limits: Limits
-    quarantine: (
-        InternalTopic | None
-    )  # of records too large for the target; None: they stop a partition
+    #: Lists records that are too large for the target; None: such a record stops its partition.
+    quarantine: InternalTopic | None
 
     @property
     def policy(self) -> ReplicationPolicy:
         return policy_of(self.classes)
 
     def topic_filter(self) -> TopicFilter:
-        """Compiles; keep the result."""
+        """Compiles patterns; keep the result."""
         return policy_classes.topic_filter(
             self.classes.topic_filter, self.classes.mapping, self.classes.modules
         )
 
     def group_filter(self) -> GroupFilter:
-        """Compiles; keep the result."""
+        """Compiles patterns; keep the result."""
         return policy_classes.group_filter(
             self.classes.group_filter, self.classes.mapping, self.classes.modules
         )
 
     def config_property_filter(self) -> ConfigPropertyFilter:
-        """Compiles; keep the result."""
+        """Compiles patterns; keep the result."""
         return policy_classes.config_property_filter(
             self.classes.config_property_filter, self.classes.mapping, self.classes.modules
         )
@@ -230,8 +230,8 @@ class FlowConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowSetup:
-    """A flow and the clusters it runs between: all that a task has to know. `target` is where its records go,
-    `offsets` where its offsets go."""
+    """A flow and its clusters: all that a task needs. Records are written to `target`, offsets are stored on
+    `offsets`."""
 
     flow: FlowConfig
     source: ClusterConfig
@@ -241,16 +241,16 @@ class FlowSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorConfig:
-    """`flows` holds the enabled ones whose target is served, `heartbeats` all pairs that have any;
-    `clusters` all that were declared, `flow_clusters` those that the clients of a flow, by its name, reach
-    in another way.
+    """`flows`: the enabled flows to the served targets. `heartbeats`: all pairs that have heartbeats.
+    `clusters`: all declared clusters. `flow_clusters`: by flow name, clusters that the flow's clients reach
+    with other settings.
 
-    Of connectors (`config/connectors/read_connectors.py`) each is a flow or heartbeats of its own, by its
-    name: `group_flows` are those that follow groups and copy nothing.
+    Each connector (`config/connectors/read_connectors.py`) is a flow or heartbeats under its own name;
+    `group_flows` are connectors that follow groups and copy no records.
 
-    `problems`: what keeps connectors, by name, from running. `rest`: settings of the REST API.
+    `problems`: by connector name, why it cannot run. `rest`: settings of the REST API.
 
-    An epoch is one for all flows, since one query carries them all.
+    All flows share the epoch, since one Spark query runs them all.
     """
 
     flows: tuple[FlowConfig, ...]
@@ -258,9 +258,9 @@ class MirrorConfig:
     clusters: tuple[ClusterConfig, ...]
     epoch_seconds: int
     once_timeout_seconds: int
-    channel_host: str = ""  # of the driver, for its tasks; empty: as Spark's master suggests
+    channel_host: str = ""  # where tasks reach the driver; empty: chosen by Spark's master
     channel_port: int = 0
-    accepts_unencrypted_secrets: bool = False  # on the way to executors of a Spark cluster
+    accepts_unencrypted_secrets: bool = False  # when they are sent to executors of a Spark cluster
     warnings: tuple[str, ...] = ()
     flow_clusters: tuple[tuple[str, ClusterConfig], ...] = ()
     group_flows: tuple[FlowConfig, ...] = ()
@@ -269,13 +269,13 @@ class MirrorConfig:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """(source, target) of all that runs: `MirrorMakerConfig.clusterPairs`."""
+        """(source, target) of all flows and heartbeats: `MirrorMakerConfig.clusterPairs`."""
         flows = [(flow.source, flow.target) for flow in self.flows]
         beats = [(each.source, each.target) for each in self.heartbeats]
         return tuple(dict.fromkeys([*flows, *beats]))
 
     def cluster(self, alias: str, flow: str | None = None) -> ClusterConfig:
-        """As clients in general reach it, or those of the flow (or pair) of this name."""
+        """As the clients of the flow (or pair) of this name reach it; None: as clients in general do."""
         own = (cluster for name, cluster in self.flow_clusters if name == flow)
         for cluster in (*own, *self.clusters):
             if cluster.alias == alias:

@@ -1,1 +1,1 @@
-"""What a Connect worker knows and does: connectors, their states and offsets, one group of workers."""
+"""The herders: connectors, their statuses and offsets, as a Connect worker keeps them."""

@@ -1,4 +1,4 @@
-"""Which topics connectors write to (KIP-558): told once for each, and again after a reset."""
+"""Records which topics connectors write to (KIP-558): once per topic, and again after a reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.runtime.running_connector import RunningConnector
 
 
 class ActiveTopics:
-    """For any thread. Everything raises ClientError."""
+    """Thread-safe. All methods raise ClientError."""
 
     def __init__(self, statuses: StatusLog, progress: Progress) -> None:
         self._statuses = statuses
@@ -27,9 +27,9 @@ class ActiveTopics:
         now_ms = int(time.time() * 1000)
         news = []
         with self._lock:
-            for tenure in running:
-                name = tenure.job.name
-                counts = self._now[name] = self._counts(tenure)
+            for connector in running:
+                name = connector.job.name
+                counts = self._now[name] = self._counts(connector)
                 before, known = self._at_reset.get(name, {}), self._statuses.topics(name)
                 news += [
                     TopicStatusRecord(topic, name, 0, now_ms)
@@ -45,18 +45,18 @@ class ActiveTopics:
         self._statuses.write([TopicStatusRecord(topic, name) for topic in topics])
 
     def forget(self, name: str) -> None:
-        """With its connector."""
+        """The connector was deleted."""
         self.reset(name)
         with self._lock:
             self._at_reset.pop(name, None)
             self._now.pop(name, None)
 
-    def _counts(self, tenure: RunningConnector) -> dict[str, int]:
-        settings = tenure.job.settings
+    def _counts(self, connector: RunningConnector) -> dict[str, int]:
+        settings = connector.job.settings
         if isinstance(settings, Heartbeats):
-            return {settings.topic.name: tenure.heartbeats_emitted}
-        if tenure.groups is not None and settings.checkpoints is not None:
-            return {settings.checkpoints.topic.name: tenure.groups.emitted}
+            return {settings.topic.name: connector.heartbeats_emitted}
+        if connector.groups is not None and settings.checkpoints is not None:
+            return {settings.checkpoints.topic.name: connector.groups.emitted}
         return {
             settings.target_topic(each.topic): each.records
             for each in self._progress.topics()

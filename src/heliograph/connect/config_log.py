@@ -1,6 +1,6 @@
-"""A Connect cluster's config topic: read to its end, written by whoever leads.
+"""Reads a Connect cluster's config topic to its end, and writes to it if this worker leads.
 
-Upstream: KafkaConfigBackingStore. What is written counts once it is read back.
+A record counts once it is read back. Upstream: KafkaConfigBackingStore.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
-from heliograph.errors import ClientError, ConfigError
+from heliograph.connect.storage_topic import ensure_storage_topic
+from heliograph.errors import ConfigError
 from heliograph.mm2.connect.cluster_state import ConfigState
 from heliograph.mm2.connect.configs import (
     ConfigRecord,
@@ -24,9 +25,7 @@ from heliograph.mm2.connect.configs import (
     read_config_record,
 )
 from heliograph.mm2.malformed import Malformed
-from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.records.decode import Record
-from heliograph.sync.internal_topics import ensure_internal_topic
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +36,7 @@ Request = RestartRecord | LoggerLevelRecord
 
 
 class ConfigLog:
-    """For any thread. `cluster` is a client that nobody else uses. Everything raises ClientError."""
+    """Thread-safe. `cluster` is a client of its own. All methods raise ClientError."""
 
     def __init__(self, cluster: ClusterClient, topic: InternalTopic) -> None:
         self.state = ConfigState()
@@ -50,17 +49,10 @@ class ConfigLog:
         self._read_at = float("-inf")
 
     def open(self) -> None:
-        """Make sure of the topic, and read it. Raises ConfigError if it is of no use."""
+        """Creates the topic if it is missing, and reads it. Raises ConfigError if it cannot be used."""
         with self._lock:
-            placed = PlacedTopic(
-                topic=self._topic,
-                alias=self._cluster.config.alias,
-                option="config.storage.replication.factor",
-            )
-            problem = ensure_internal_topic(self._cluster, placed)
-            if problem is not None:
-                raise ClientError(problem)
-            count = self._cluster.metadata.partitions[self._topic.name]
+            option = "config.storage.replication.factor"
+            count = ensure_storage_topic(self._cluster, self._topic, option)
             if count > 1:
                 raise ConfigError(
                     f"Topic '{self._topic.name}' supplied via the 'config.storage.topic' property is "
@@ -68,16 +60,16 @@ class ConfigLog:
                     f"configurations, but found {count} partitions."
                 )
             self._read()
-            self._requests = []  # of another time
+            self._requests = []  # from before this worker started
 
     def refresh(self, max_age: float = 0.0) -> None:
-        """Read what came since, unless that was done a moment ago."""
+        """Reads new records, unless the last read is younger than `max_age` seconds."""
         with self._lock:
             if time.monotonic() - self._read_at >= max_age:
                 self._read()
 
     def write(self, records: Sequence[ConfigRecord]) -> None:
-        """Returns once they are read back."""
+        """Returns when the records are read back."""
         with self._lock:
             now_ms = int(time.time() * 1000)
             written = [
@@ -89,7 +81,7 @@ class ConfigLog:
             self._read()
 
     def take_requests(self) -> list[Request]:
-        """Those that were read since this was last asked."""
+        """Requests read since the last call."""
         with self._lock:
             requests, self._requests = self._requests, []
         return requests
@@ -104,7 +96,7 @@ class ConfigLog:
         for record in records:
             found = read_config_record(record.key, record.value)
             if isinstance(found, Malformed):
-                log.warning("%s: a record is passed over: %s", self._topic.name, found.reason)
+                log.warning("%s: skipping a record: %s", self._topic.name, found.reason)
                 continue
             if isinstance(found, Request):
                 self._requests.append(found)

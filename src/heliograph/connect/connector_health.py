@@ -1,4 +1,4 @@
-"""What the engine does for a connector, as its status is made from."""
+"""The state of a connector in the engine, from which its status is derived."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from heliograph.runtime.worker import Worker
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorHealth:
-    """What the engine does for a connector. `runs`: what it was last told to; `busy`: anything at all.
-    `failed` are sentences by source partition (`topic-0`)."""
+    """`runs`: its current configuration runs; `busy`: it still has work, perhaps of an earlier configuration.
+    `failed`: an error message for each FAILED source partition (`topic-0`)."""
 
     runs: bool
     busy: bool
@@ -22,17 +22,17 @@ class ConnectorHealth:
     failed: Mapping[str, str] | None = None
 
 
-def activity_of(crew: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
-    busy, tenure = crew.busy(job.name), crew.tenure_of(job)
-    if tenure is None:
+def health_of(worker: Worker, progress: Progress, job: ConnectorSpec) -> ConnectorHealth:
+    busy, connector = worker.busy(job.name), worker.connector_of(job)
+    if connector is None:
         return ConnectorHealth(runs=False, busy=busy)
     failed: dict[str, str] = {}
-    if job.part is Part.COPY and tenure.flow is not None:
+    if job.part is Part.COPY and connector.flow is not None:
         failed = {
             f"{r.topic}-{r.partition}": f"{r.topic}-{r.partition}: {r.error}"
             for r in progress.receipts()
             if r.flow == job.flow().name and r.state is PartitionState.FAILED
         }
-        stopped = tenure.flow.gaps.failed()
+        stopped = connector.flow.gaps.failed()
         failed |= {str(p): f"{p}: {receipt.error}" for p, receipt in stopped.items()}
-    return ConnectorHealth(runs=True, busy=busy, failure=tenure.hopeless, failed=failed)
+    return ConnectorHealth(runs=True, busy=busy, failure=connector.fatal_error, failed=failed)

@@ -1,4 +1,4 @@
-"""From a connector's configuration to the engine's job, and to the tasks that it shows."""
+"""Turns a connector into the engine's ConnectorSpec, and its observed work into MM2's task configurations."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from heliograph.runtime.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.running_connector import RunningConnector
 
 
-def job_of(connector: Connector, turn: int) -> ConnectorSpec | None:
-    """None: it has nothing to do, as it is configured."""
+def job_of(connector: Connector, generation: int) -> ConnectorSpec | None:
+    """None: its configuration leaves it nothing to do."""
     settings = connector.flow or connector.heartbeats
     if settings is None or connector.kind is None or not connector.enabled:
         return None
@@ -20,19 +20,19 @@ def job_of(connector: Connector, turn: int) -> ConnectorSpec | None:
         part=Part(connector.kind.value),
         settings=settings,
         clusters=connector.clusters,
-        turn=turn,
+        generation=generation,
     )
 
 
 def tasks_of(
-    config: Mapping[str, str], tenure: RunningConnector, tasks_max: int
+    config: Mapping[str, str], connector: RunningConnector, tasks_max: int
 ) -> list[TaskConfig] | None:
-    """As MM2 would have them with what the job has seen; None: it has seen nothing so far."""
-    if tenure.flow is not None:
-        partitions = tenure.flow.partitions()
+    """MM2's tasks for the partitions or groups observed so far; None before the first observation."""
+    if connector.flow is not None:
+        partitions = connector.flow.partitions()
         return None if partitions is None else source_tasks(config, tasks_max, sorted(partitions))
-    if tenure.groups is not None:
-        groups = tenure.groups.groups
+    if connector.groups is not None:
+        groups = connector.groups.groups
         return None if groups is None else checkpoint_tasks(config, tasks_max, sorted(groups))
     return heartbeat_tasks(config)
 

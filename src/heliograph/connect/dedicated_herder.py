@@ -1,7 +1,7 @@
-"""The connectors of `heliograph run`, seen and steered as those of a Connect worker; MM2 has nothing like it.
+"""Shows and controls the connectors of `heliograph run` through REST; MM2's dedicated mode has no such API.
 
-Their configurations are those of the file, and so is what runs after a restart: a pause or a stop lasts as
-long as the process. Where another service runs a flow, its connectors are UNASSIGNED here.
+Configurations come from the file. A pause or a stop lasts until the process ends: after a restart everything
+in the file runs. Connectors of a flow that another service runs are UNASSIGNED here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.connect.connector_health import activity_of
+from heliograph.connect.connector_health import health_of
 from heliograph.connect.connector_jobs import tasks_of
 from heliograph.connect.herder import (
     BadRequest,
@@ -25,7 +25,7 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
+from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
@@ -37,17 +37,17 @@ from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.progress import Progress
 
 _NOT_WRITABLE = (
-    "The connectors of this service are those of its file; set rest.writable=true there to pause, stop and "
-    "restart them, and to alter their offsets, through REST"
+    "The connectors of this service come from its configuration file; set rest.writable=true there to pause, "
+    "stop and restart them, and to alter their offsets, through REST"
 )
 _OF_THE_FILE = (
-    "The connectors of this service are those of its file: change that, and start it again; "
-    "heliograph serve takes connectors through REST"
+    "The connectors of this service come from its configuration file: change the file and restart the "
+    "service; heliograph serve creates connectors through REST"
 )
 
 
 class DedicatedHerder:
-    """`configs` by the names of the jobs, as MM2 would give them to its connectors."""
+    """`configs`: the configuration that MM2 would give each connector, by name."""
 
     def __init__(
         self,
@@ -58,18 +58,18 @@ class DedicatedHerder:
         worker_id: str,
         writable: bool,
     ) -> None:
-        self._crew = mirror.crew
+        self._worker = mirror.worker
         self._progress = progress
         self._configs = configs
         self._worker_id = worker_id
         self._writable = writable
         self._lock = threading.Lock()
         self._targets: dict[str, TargetState] = {}
-        self._turns: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._last_tasks: dict[str, Sequence[Mapping[str, str]]] = {}
         self._jobs: dict[str, tuple[Leadership, ConnectorSpec]] = {
             job.name: (leadership, job)
-            for leadership in self._crew.leaderships
+            for leadership in self._worker.leaderships
             for job in leadership.jobs
         }
 
@@ -103,7 +103,7 @@ class DedicatedHerder:
             name,
             self._target(name),
             self._tasks(name),
-            activity_of(self._crew, self._progress, self._job(name)),
+            health_of(self._worker, self._progress, self._job(name)),
         ):
             assert record.status is not None
             if isinstance(record, ConnectorStatusRecord):
@@ -125,7 +125,7 @@ class DedicatedHerder:
         return {TaskId(name, number): each for number, each in enumerate(self._tasks(name))}
 
     def active_topics(self, name: str) -> list[str]:
-        """Those that have been written to since this service started."""
+        """Topics written to since this service started."""
         _, job = self._require(name, f"Connector {name} not found")
         if job.part is not Part.COPY:
             return []
@@ -137,9 +137,9 @@ class DedicatedHerder:
         ]
 
     def kafka_cluster_id(self) -> str:
-        """Of the target of the first flow that has one."""
-        for tenure in self._crew.tenures:
-            if tenure.flow is not None and (known := tenure.flow.target_id) is not None:
+        """The cluster id of the first target that is known."""
+        for connector in self._worker.connectors:
+            if connector.flow is not None and (known := connector.flow.target_id) is not None:
                 return known
         return ""
 
@@ -147,7 +147,7 @@ class DedicatedHerder:
         return None
 
     def offsets(self, name: str) -> list[OffsetEntry]:
-        with in_time():
+        with request_errors():
             return read_offsets(self._place(name))
 
     # ── writing ──────────────────────────────────────────────────────────────────────────────
@@ -193,13 +193,13 @@ class DedicatedHerder:
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             alter_offsets(self._place(name), offsets)
         return "The offsets for this connector have been altered successfully"
 
     def reset_offsets(self, name: str) -> str:
         self._require_stopped(name)
-        with in_time():
+        with request_errors():
             reset_offsets(self._place(name))
         return "The offsets for this connector have been reset successfully"
 
@@ -214,11 +214,11 @@ class DedicatedHerder:
     def _start_again(self, name: str) -> None:
         leadership, _ = self._jobs[name]
         with self._lock:
-            self._turns[name] = self._turns.get(name, 0) + 1
+            self._generations[name] = self._generations.get(name, 0) + 1
             self._assign(leadership)
 
     def _assign(self, leadership: Leadership) -> None:
-        self._crew.assign(
+        self._worker.assign(
             leadership,
             [
                 self._job(name)
@@ -228,20 +228,20 @@ class DedicatedHerder:
         )
 
     def _job(self, name: str) -> ConnectorSpec:
-        return replace(self._jobs[name][1], turn=self._turns.get(name, 0))
+        return replace(self._jobs[name][1], generation=self._generations.get(name, 0))
 
     def _target(self, name: str) -> TargetState:
         return self._targets.get(name, TargetState.STARTED)
 
     def _tasks(self, name: str) -> Sequence[Mapping[str, str]]:
-        """What is paused keeps its tasks."""
+        """A paused connector keeps its tasks."""
         if self._target(name) is TargetState.STOPPED:
             self._last_tasks.pop(name, None)
-        tenure = self._crew.tenure_of(self._job(name))
-        if tenure is not None:
-            settings = tenure.job.settings
+        connector = self._worker.connector_of(self._job(name))
+        if connector is not None:
+            settings = connector.job.settings
             most = settings.tasks_max if isinstance(settings, FlowConfig) else 1
-            tasks = tasks_of(self.config(name), tenure, most)
+            tasks = tasks_of(self.config(name), connector, most)
             if tasks is not None:
                 self._last_tasks[name] = tasks
         return self._last_tasks.get(name, [])
@@ -268,14 +268,14 @@ class DedicatedHerder:
         if not self._writable:
             raise Forbidden(_NOT_WRITABLE)
         if not found[0].leads:
-            raise Rebalancing(f"{name} is not run by this service: {found[0].waits_for}")
+            raise Rebalancing(f"{name}: this service does not run it: {found[0].waits_for}")
         return found
 
     def _require_stopped(self, name: str) -> None:
         self._require_leading(name, f"Connector {name} not found")
         if self._target(name) is not TargetState.STOPPED:
             raise BadRequest(must_be_stopped(name))
-        await_stopped(name, lambda: self._crew.busy(name))
+        await_stopped(name, lambda: self._worker.busy(name))
 
     def _state(self, state: str, trace: str | None = None) -> State:
         return State(state, self._worker_id, trace, CONNECT_VERSION)

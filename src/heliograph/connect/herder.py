@@ -1,7 +1,7 @@
-"""What can be asked of whoever runs connectors; the REST API is a form of these questions.
+"""The interface between the REST API and the code that runs connectors, and its errors.
 
-Upstream: org.apache.kafka.connect.runtime.Herder. Every method may be called from any thread, and answers
-or raises within the worker's request timeout.
+Upstream: org.apache.kafka.connect.runtime.Herder. All methods are thread-safe, and return or raise within the
+worker's request timeout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class TaskId(NamedTuple):
 
 
 class ConnectorInfo(NamedTuple):
-    """`type` is "source" for each of MM2's connectors, "unknown" for a class that we cannot run."""
+    """`type` is "source" for MM2's connectors, "unknown" for a class that cannot run here."""
 
     name: str
     config: Mapping[str, str]
@@ -47,50 +47,50 @@ class ConnectorStatus(NamedTuple):
 
 
 class OffsetEntry(NamedTuple):
-    """A source partition and its offset; an offset of None takes the stored one away."""
+    """A source partition and its offset; None removes the stored offset."""
 
     partition: Mapping[str, object]
     offset: Mapping[str, object] | None
 
 
 class HerderError(HeliographError):
-    """Base of what a herder refuses; the sentence is meant for whoever asked."""
+    """Base of a herder's errors; the message goes to the client."""
 
 
 class NotFound(HerderError):
-    """No such connector or task. REST: 404."""
+    """The connector or task does not exist. REST: 404."""
 
 
 class AlreadyExists(HerderError):
-    """A connector of that name is there. REST: 409."""
+    """A connector of that name exists. REST: 409."""
 
 
 class BadRequest(HerderError):
-    """What was asked for makes no sense, or not in the connector's present state. REST: 400."""
+    """The request is invalid, or not allowed in the connector's current state. REST: 400."""
 
 
 class Forbidden(HerderError):
-    """Not through REST, as this service is configured. REST: 403."""
+    """The service's configuration does not allow it through REST. REST: 403."""
 
 
 class Rebalancing(HerderError):
-    """Nobody leads the group just now, or who does has not read all of its topics yet. REST: 409."""
+    """No worker leads the group, or the leader has not read its topics yet. REST: 409."""
 
 
 class RequestTimeout(HerderError):
-    """Whether it was done is not known in time. REST: 500."""
+    """The result is not known within the request timeout. REST: 500."""
 
 
 class NotLeader(HerderError):
-    """Only the leading worker can do this; `leader_url` is its address for REST."""
+    """Only the leading worker can do this; `leader_url` is its REST address."""
 
     def __init__(self, leader_url: str) -> None:
         self.leader_url = leader_url
-        super().__init__(f"only the leading worker can do this; it is at {leader_url}")
+        super().__init__(f"only the leading worker can do this; its address is {leader_url}")
 
 
 class Herder(Protocol):
-    """Raises NotLeader where the leading worker must be asked instead."""
+    """Raises NotLeader for a request that the leading worker must answer."""
 
     def connectors(self) -> list[str]: ...
     def info(self, name: str) -> ConnectorInfo: ...
@@ -107,7 +107,7 @@ class Herder(Protocol):
         initial_state: str | None,
         allow_replace: bool,
     ) -> tuple[bool, ConnectorInfo]:
-        """Whether it was created, and what there is now. `initial_state` is for what is created only."""
+        """Whether it was created, and the connector. `initial_state` applies to a new connector only."""
         ...
 
     def delete(self, name: str) -> None: ...
@@ -116,14 +116,14 @@ class Herder(Protocol):
     def stop(self, name: str) -> None: ...
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
-        """What will be restarted shows as RESTARTING in the answer."""
+        """The status, with RESTARTING for what will restart."""
         ...
 
     def restart_task(self, id: TaskId) -> None: ...
     def offsets(self, name: str) -> list[OffsetEntry]: ...
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
-        """The sentence that Connect answers with."""
+        """Connect's message for the answer."""
         ...
 
     def reset_offsets(self, name: str) -> str: ...
@@ -132,5 +132,5 @@ class Herder(Protocol):
     def kafka_cluster_id(self) -> str: ...
 
     def ready(self) -> str | None:
-        """None: healthy; else what it waits for."""
+        """None if healthy; else the reason why not."""
         ...

@@ -1,7 +1,7 @@
-"""Levels of loggers, under the names that Connect's users know them by.
+"""Reads and sets levels of loggers, under Java's names or Heliograph's.
 
-A name of Java's stands for the part of ours that does the same work; ours can be named as well
-(`heliograph.sync`). Upstream: org.apache.kafka.connect.runtime.Loggers.
+A Java logger's name stands for the module of Heliograph that does the same work. Upstream:
+org.apache.kafka.connect.runtime.Loggers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ ROOT = "root"
 
 _MIRROR = "org.apache.kafka.connect.mirror"
 _RUNTIME = "org.apache.kafka.connect.runtime"
-#: Longest names first: the first that is the name or the beginning of it counts.
+#: Longest names first: the first entry that is the name or a prefix of it is used.
 _OURS = {
     f"{_MIRROR}.MirrorSourceConnector": "heliograph.sync.topics",
     f"{_MIRROR}.MirrorSourceTask": "heliograph.copy",
-    f"{_MIRROR}.MirrorCheckpointConnector": "heliograph.sync.groups",
+    f"{_MIRROR}.MirrorCheckpointConnector": "heliograph.sync.group_offsets",
     f"{_MIRROR}.MirrorCheckpointTask": "heliograph.sync.checkpoints",
     f"{_MIRROR}.MirrorHeartbeatTask": "heliograph.sync.heartbeats",
     f"{_RUNTIME}.rest": "heliograph.web",
@@ -43,7 +43,7 @@ _LEVELS = {
 
 
 class Level(NamedTuple):
-    """`last_modified` in milliseconds; None for what nobody has changed since the start."""
+    """`last_modified` in milliseconds; None if the level was not changed since the start."""
 
     level: str
     last_modified: int | None
@@ -55,7 +55,7 @@ def is_level(text: str) -> bool:
 
 
 class LoggerLevels:
-    """Of this process. `now` is in milliseconds."""
+    """The loggers of this process. `now` is in milliseconds."""
 
     def __init__(self, now: Callable[[], int]) -> None:
         self._now = now
@@ -69,7 +69,7 @@ class LoggerLevels:
             return {name: self._level(name) for name in sorted(self._asked)}
 
     def level(self, name: str) -> Level | None:
-        """None for a logger that nobody has heard of."""
+        """None for an unknown logger."""
         with self._lock:
             known = name in self._asked or _ours(name) is not None
             return self._level(name) if known else None
@@ -102,7 +102,7 @@ def _logger(name: str) -> logging.Logger:
 
 
 def _ours(name: str) -> str | None:
-    """Our logger for a name; None if it has nothing to do with us."""
+    """Heliograph's logger for a name; None for an unrelated one."""
     for java, ours in _OURS.items():
         if name == java or name.startswith(f"{java}."):
             return ours

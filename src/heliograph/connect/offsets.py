@@ -1,4 +1,4 @@
-"""A connector's offsets: read, altered and reset in the topic that they are kept in (KIP-875)."""
+"""Reads, alters and resets the stored offsets of a connector (KIP-875)."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _CLIENT = "connector-offset-producer"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetPlace:
-    """Where the offsets of one connector are. `kind` is its class, `source` its source's alias, `target`
-    where its snapshots are, if it copies."""
+    """Where the offsets of one connector are stored. `kind` is its class, `source` the alias of its source;
+    `target` is the cluster with its producer snapshots, if it copies."""
 
     connector: str
     kind: str
@@ -53,7 +53,7 @@ def read_offsets(place: OffsetPlace) -> list[OffsetEntry]:
 
 
 def alter_offsets(place: OffsetPlace, entries: Sequence[OffsetEntry]) -> None:
-    """All or none: BadRequest if the connector would not take one of them. Raises ClientError."""
+    """Alters all or none: BadRequest if one of them is invalid for the connector. Raises ClientError."""
     for entry in entries:
         problem = offset_problem(SHAPES[place.kind], entry.partition, entry.offset)
         if problem is not None:
@@ -85,7 +85,7 @@ def reset_offsets(place: OffsetPlace) -> None:
 
 
 def _stored(client: ClusterClient, place: OffsetPlace) -> dict[bytes, tuple[Fields, Fields | None]]:
-    """By the key's very bytes, which may not be those that we would write."""
+    """By the bytes of the stored key, which may differ from those that Heliograph writes."""
     found = {}
     for key, value in read_compacted(client, place.topic).items():
         record = read_offset_record(key, value)

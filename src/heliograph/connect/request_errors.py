@@ -1,4 +1,4 @@
-"""What herders have in common: errors of clusters, and waiting for an end."""
+"""Errors that both herders raise for a request: timeouts, a connector that is not stopped."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _STOPPED_SECONDS = 20.0
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
-    """A cluster that does not answer is a request that cannot be answered."""
+def request_errors() -> Iterator[None]:
+    """Turns ClientError into RequestTimeout (HTTP 500)."""
     try:
         yield
     except ClientError as e:
@@ -22,7 +22,7 @@ def in_time() -> Iterator[None]:
 
 
 def await_stopped(name: str, busy: Callable[[], bool]) -> None:
-    """Until nothing works for a connector any more that was told to stop."""
+    """Waits until a stopped connector has no running work; raises Rebalancing after 20 s."""
     deadline = time.monotonic() + _STOPPED_SECONDS
     while busy():
         if time.monotonic() > deadline:

@@ -1,4 +1,7 @@
-"""What a request to restart a connector will restart (KIP-745). Upstream: RestartPlan."""
+"""Decides what a restart request restarts: the connector, its tasks, or failed ones (KIP-745).
+
+Upstream: RestartPlan.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ _FAILED, _RESTARTING = "FAILED", "RESTARTING"
 
 
 def restart_plan(status: ConnectorStatus, request: RestartRecord) -> ConnectorStatus:
-    """Its status, with RESTARTING for the connector and each task that will be."""
+    """The status with RESTARTING for the connector and the tasks that will restart."""
     return ConnectorStatus(
         status.name,
         _planned(status.connector, request, asked=True),

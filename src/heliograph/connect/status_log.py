@@ -1,4 +1,4 @@
-"""A Connect cluster's status topic. Upstream: KafkaStatusBackingStore."""
+"""Reads and writes a Connect cluster's status topic. Upstream: KafkaStatusBackingStore."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import InternalTopic
-from heliograph.errors import ClientError
+from heliograph.connect.storage_topic import ensure_storage_topic
 from heliograph.mm2.connect.offsets import murmur2_partition
 from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
@@ -23,9 +23,7 @@ from heliograph.mm2.connect.status import (
     read_status_record,
 )
 from heliograph.mm2.malformed import Malformed
-from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.records.decode import Record
-from heliograph.sync.internal_topics import ensure_internal_topic
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +31,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 class StatusLog:
-    """For any thread. `cluster` is a client that nobody else uses. Everything raises ClientError."""
+    """Thread-safe. `cluster` is a client of its own. All methods raise ClientError."""
 
     def __init__(self, cluster: ClusterClient, topic: InternalTopic) -> None:
         self._cluster = cluster
@@ -47,23 +45,16 @@ class StatusLog:
         self._topics: dict[str, dict[str, TopicStatusRecord]] = {}
 
     def open(self) -> None:
-        """Make sure of the topic, and read it."""
+        """Creates the topic if it is missing, and reads it."""
         with self._lock:
-            placed = PlacedTopic(
-                topic=self._topic,
-                alias=self._cluster.config.alias,
-                option="status.storage.replication.factor",
-            )
-            problem = ensure_internal_topic(self._cluster, placed)
-            if problem is not None:
-                raise ClientError(problem)
-            count = self._cluster.metadata.partitions[self._topic.name]
+            option = "status.storage.replication.factor"
+            count = ensure_storage_topic(self._cluster, self._topic, option)
             name = self._topic.name
             self._tails = [LogTail(self._cluster, name, number) for number in range(count)]
             self._read()
 
     def refresh(self, max_age: float = 0.0) -> None:
-        """Read what came since, unless that was done a moment ago."""
+        """Reads new records, unless the last read is younger than `max_age` seconds."""
         with self._lock:
             if time.monotonic() - self._read_at >= max_age:
                 self._read()
@@ -96,7 +87,7 @@ class StatusLog:
             return dict(sorted(self._tasks.get(name, {}).items()))
 
     def topics(self, name: str) -> dict[str, TopicStatusRecord]:
-        """To which the connector has written since its tasks began, or they were reset."""
+        """Topics the connector has written to since its tasks started or the topics were reset."""
         with self._lock:
             return dict(self._topics.get(name, {}))
 
@@ -112,7 +103,7 @@ class StatusLog:
             for record in tail.read_new(patience=_PATIENCE_SECONDS):
                 found = read_status_record(record.key, record.value)
                 if isinstance(found, Malformed):
-                    log.warning("%s: a record is passed over: %s", self._topic.name, found.reason)
+                    log.warning("%s: skipping a record: %s", self._topic.name, found.reason)
                 else:
                     self._apply(found)
         self._read_at = time.monotonic()
@@ -139,7 +130,7 @@ class StatusLog:
 
 
 def _is_stale(status: Status, known: Status | None) -> bool:
-    """A worker that lets go of a task may say so after the next one runs it."""
+    """The previous worker of a task may write UNASSIGNED after its successor wrote RUNNING."""
     return (
         status.state is StatusState.UNASSIGNED
         and known is not None

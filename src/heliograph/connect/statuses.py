@@ -1,16 +1,16 @@
-"""What the status topic should say, given what the config topic asks for and what the engine does.
+"""Decides the statuses of a connector and its tasks from its target state and the engine's state.
 
     target    engine                           connector   tasks
     STARTED   runs                             RUNNING     RUNNING
     STARTED   runs, partitions have FAILED     RUNNING     FAILED where they are a task's, trace
-    STARTED   retries what waiting cannot mend FAILED      as before, trace
-    STARTED   configuration is of no use       FAILED      as before, trace
+    STARTED   retries, but needs a user        FAILED      unchanged, trace
+    STARTED   configuration is invalid         FAILED      unchanged, trace
     PAUSED    has stopped                      PAUSED      PAUSED
     STOPPED   has stopped                      STOPPED     none
 
-A partition that is retried, or a cluster that is waited for, is no failure: MM2's tasks, too, are RUNNING
-then. FAILED partitions are what makes MM2's task fail; ours goes on with the others, and shows it all the
-same.
+A partition that is retried, or a cluster that does not answer, is not a failure: MM2's tasks are RUNNING
+then, too. What makes a partition FAILED would fail MM2's task; Heliograph's task is FAILED as well, but
+copies its other partitions.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOST_LINES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerIdentity:
-    """Who says it."""
+    """The worker that writes a status."""
 
     worker_id: str
     generation: int
@@ -54,29 +54,29 @@ def wanted_statuses(
     name: str,
     target: TargetState,
     tasks: Sequence[Mapping[str, str]],
-    activity: ConnectorHealth,
+    health: ConnectorHealth,
 ) -> Iterator[ConnectorStatusRecord | TaskStatusRecord]:
-    """Nothing of what is on its way from one state to another: the last word on it holds."""
+    """None while a connector changes from one state to another: the last status stays."""
     if target is not TargetState.STARTED:
-        if not activity.busy:
+        if not health.busy:
             state = StatusState(target.value)
             yield ConnectorStatusRecord(name, worker.status(state))
             for number in range(len(tasks)):
                 yield TaskStatusRecord(name, number, worker.status(state))
         return
-    if activity.failure is not None:
-        yield ConnectorStatusRecord(name, worker.status(StatusState.FAILED, activity.failure))
+    if health.failure is not None:
+        yield ConnectorStatusRecord(name, worker.status(StatusState.FAILED, health.failure))
         return
-    if activity.runs:
+    if health.runs:
         yield ConnectorStatusRecord(name, worker.status(StatusState.RUNNING))
         for number, config in enumerate(tasks):
-            trace = _trace(config, activity.failed or {})
+            trace = _trace(config, health.failed or {})
             state = StatusState.RUNNING if trace is None else StatusState.FAILED
             yield TaskStatusRecord(name, number, worker.status(state, trace))
 
 
 def same(one: Status | None, other: Status | None) -> bool:
-    """But for the generation, which changes with every worker that comes or goes."""
+    """Equal except for the generation, which changes with every worker that joins or leaves."""
     if one is None or other is None:
         return one is other
     return (one.state, one.worker_id, one.trace, one.version) == (
@@ -99,7 +99,7 @@ def _trace(config: Mapping[str, str], failed: Mapping[str, str]) -> str | None:
     more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join(
         [
-            f"{len(lines)} of the {len(assigned)} partitions of this task are not mirrored; the others go on",
+            f"{len(lines)} of the {len(assigned)} partitions of this task are not mirrored; the others are",
             *lines[:_MOST_LINES],
             *more,
         ]

@@ -1,11 +1,11 @@
-"""In charge while this worker leads: the engine, the tasks and the statuses follow the config topic.
+"""Runs the connectors of the config topic while this worker leads, and writes their tasks and statuses.
 
-    config topic ──► jobs ──► engine ──► what it sees ──► tasks ──► config topic
+    config topic ──► jobs ──► engine ──► partitions, groups ──► tasks ──► config topic
                                 │
-                                └──────► how it is ─────► statuses ──► status topic
+                                └──────► connector health ────► statuses ──► status topic
 
-Each round starts from what the topics say, so that it does not matter who wrote them, or which worker led
-before. Upstream: DistributedHerder's tick thread.
+Each round starts from the topics, so that it does not matter which worker wrote them or led before. Upstream:
+DistributedHerder's tick thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from heliograph.config.connectors.read_connectors import Connector, read_connect
 from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.connect.active_topics import ActiveTopics
 from heliograph.connect.config_log import ConfigLog
-from heliograph.connect.connector_health import ConnectorHealth, activity_of
+from heliograph.connect.connector_health import ConnectorHealth, health_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
@@ -48,27 +48,27 @@ from heliograph.runtime.running_connector import RunningConnector
 log = logging.getLogger(__name__)
 
 _ROUND_SECONDS = 0.25
-#: Nobody but the leader writes to the config topic, unless somebody does.
+#: Only the leader writes to the config topic; this catches records that another program writes.
 _REREAD_SECONDS = 2.0
 _GOODBYE_SECONDS = 1.0
-#: Of which Kafka these connectors are, as far as anybody can tell.
+#: The version that statuses and plugins report for MM2's connectors.
 CONNECT_VERSION = "4.3.1"
 
 
 @dataclass(slots=True)
 class _Known:
-    """A connector as it was last read."""
+    """A connector, as parsed from its last configuration."""
 
     config: Mapping[str, str]
-    turn: int
+    generation: int
     connector: Connector
     job: ConnectorSpec | None = None
     failure: str | None = field(default=None)
 
 
 class Supervisor(threading.Thread):
-    """Owns neither logs nor mirror. `in_charge` once the topics were read in this term; `set_level(logger,
-    level)` is for levels that are set for all workers."""
+    """Neither opens nor closes the logs and the mirror. `in_charge`: it leads and has read the topics in this
+    term. `set_level(logger, level)` is called for levels that are set on the whole cluster."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Supervisor(threading.Thread):
         self._worker = worker
         self._worker_id = worker_id
         self._mirror = mirror
-        (self._leadership,) = mirror.crew.leaderships
+        (self._leadership,) = mirror.worker.leaderships
         self._progress = progress
         self._configs = configs
         self._statuses = statuses
@@ -96,7 +96,7 @@ class Supervisor(threading.Thread):
         self._ended = threading.Event()
         self._term: int | None = None
         self._busy = False
-        self._turns: dict[str, int] = {}
+        self._generations: dict[str, int] = {}
         self._known: dict[str, _Known] = {}
         self._warned: set[str] = set()
 
@@ -106,23 +106,23 @@ class Supervisor(threading.Thread):
 
     @property
     def settled(self) -> bool:
-        """Whether the engine was told all that is in the config topic."""
+        """Whether the engine has all that is in the config topic."""
         return not self._wake.is_set() and not self._busy
 
     def wake(self) -> None:
-        """There is something new to see."""
+        """Starts the next round at once."""
         self._wake.set()
 
     def start_again(self, name: str) -> None:
-        """A connector with all that works for it; from any thread."""
-        self._turns[name] = self._turns.get(name, 0) + 1
+        """Restarts a connector and its tasks; thread-safe."""
+        self._generations[name] = self._generations.get(name, 0) + 1
         self.wake()
 
     def reset_topics(self, name: str) -> None:
         self._topics.reset(name)
 
     def close(self) -> None:
-        """Once the mirror has stopped: whatever this worker ran, nobody runs now."""
+        """After the mirror has stopped: writes UNASSIGNED for the connectors that this worker ran."""
         self._ended.set()
         self._wake.set()
         self.join(_GOODBYE_SECONDS)
@@ -131,7 +131,7 @@ class Supervisor(threading.Thread):
         try:
             self._statuses.write(list(self._unassigned()), patience=_GOODBYE_SECONDS)
         except ClientError as e:
-            log.warning("the last states of connectors could not be told: %s", e)
+            log.warning("cannot write the last statuses of the connectors: %s", e)
 
     def run(self) -> None:
         backoff = Backoff(first=0.25, most=5.0)
@@ -145,15 +145,17 @@ class Supervisor(threading.Thread):
                 backoff.reset()
             except (ClientError, ConfigError) as e:
                 delay = backoff.next()
-                self._say(f"{e}; trying again")
-            except BaseException as e:  # SystemExit, for one, would end this thread without a word
+                self._report(f"{e}; trying again")
+            except (
+                BaseException
+            ) as e:  # SystemExit, for one, would end this thread without a log line
                 log.exception("supervisor: unexpected failure")
                 delay = backoff.next()
-                self._say(f"unexpected failure: {type(e).__name__}: {e}")
+                self._report(f"unexpected failure: {type(e).__name__}: {e}")
             self._busy = False
             self._wake.wait(delay)
 
-    def _say(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         if trouble != self.trouble:
             log.warning("worker %s: %s", self._worker_id, trouble)
         self.trouble = trouble
@@ -163,7 +165,7 @@ class Supervisor(threading.Thread):
             self._configs.open()
             self._statuses.open()
             self.opened = True
-            log.info("Herder started")  # guides have their readers grep for it
+            log.info("Herder started")  # guides tell their readers to grep for it
         self._configs.refresh(max_age=_REREAD_SECONDS)
         term = self._leadership.term
         if term is None:
@@ -181,14 +183,14 @@ class Supervisor(threading.Thread):
 
     def _take_charge(self, term: int) -> None:
         self._configs.refresh()
-        self._carry_out_requests(leads=False)  # they are of a time when another led
+        self._carry_out_requests(leads=False)  # requests from before this worker led
         self._statuses.refresh()
-        self._known, self._turns = {}, {}
+        self._known, self._generations = {}, {}
         self._term = term
         count = len(self._configs.state.configs)
         log.info("worker %s leads the group; %d connectors", self._worker_id, count)
 
-    # ── what is asked for ────────────────────────────────────────────────────────────────────
+    # ── from the config topic ────────────────────────────────────────────────────────────────────
 
     def _carry_out_requests(self, *, leads: bool) -> None:
         for request in self._configs.take_requests():
@@ -198,7 +200,8 @@ class Supervisor(threading.Thread):
                 self.restart(request)
 
     def restart(self, request: RestartRecord) -> None:
-        """Upstream: buildRestartPlan and doRestartConnectorAndTasks. Connector and tasks are one here."""
+        """Upstream: buildRestartPlan and doRestartConnectorAndTasks. A connector restarts with all its tasks
+        here."""
         name, restarting = request.connector, []
         status = self._statuses.connector(name)
         if status is None:
@@ -228,24 +231,24 @@ class Supervisor(threading.Thread):
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning("%s", warning)
-        self._mirror.crew.assign(self._leadership, jobs, term)
+        self._mirror.worker.assign(self._leadership, jobs, term)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
-        turn, known = self._turns.get(name, 0), self._known.get(name)
-        if known is not None and known.config == config and known.turn == turn:
+        generation, known = self._generations.get(name, 0), self._known.get(name)
+        if known is not None and known.config == config and known.generation == generation:
             return known
         connector = self._connector(name, config)
         for warning in connector.warnings:
             log.warning("connector %s: %s", name, warning)
-        job = None if connector.problems else job_of(connector, turn)
+        job = None if connector.problems else job_of(connector, generation)
         refused = None if job is None else self._mirror.refusal(job)
         if failure := "\n".join(connector.problems) or refused:
             log.error("connector %s cannot run: %s", name, failure)
-            return _Known(config, turn, connector, failure=failure)
-        return _Known(config, turn, connector, job=job)
+            return _Known(config, generation, connector, failure=failure)
+        return _Known(config, generation, connector, job=job)
 
     def _connector(self, name: str, config: Mapping[str, str]) -> Connector:
-        """All connectors of the topic came through REST, of this worker or of another."""
+        """Every connector of the topic came through REST, on this or another worker."""
         try:
             return read_connector(name, config, self._worker, self._worker.permitted)
         except Exception as e:
@@ -253,7 +256,7 @@ class Supervisor(threading.Thread):
             failure = f"connector {name}: unexpected failure: {type(e).__name__}: {e}"
             return Connector(name=name, kind=None, problems=(failure,))
 
-    # ── what is told ─────────────────────────────────────────────────────────────────────────
+    # ── to the topics ────────────────────────────────────────────────────────────────────────
 
     def _write_tasks(self) -> None:
         state = self._configs.state
@@ -275,23 +278,23 @@ class Supervisor(threading.Thread):
     def _wanted_tasks(self, known: _Known) -> list[TaskConfig] | None:
         if known.job is None:
             return []
-        tenure = self._mirror.crew.tenure_of(known.job)
-        if tenure is None:
+        connector = self._mirror.worker.connector_of(known.job)
+        if connector is None:
             return None
-        return tasks_of(known.config, tenure, tasks_max_of(known.connector))
+        return tasks_of(known.config, connector, tasks_max_of(known.connector))
 
     def _changed_statuses(self) -> Iterator[StatusRecord]:
         state, statuses = self._configs.state, self._statuses
         for name in self._known:
             tasks = state.task_configs(name)
-            activity = self._activity(name)
-            for record in wanted_statuses(self._who(), name, state.target(name), tasks, activity):
+            health = self._health(name)
+            for record in wanted_statuses(self._who(), name, state.target(name), tasks, health):
                 if not same(self._last(record), record.status):
                     yield record
             for number in statuses.tasks(name).keys() - range(len(tasks)):
                 yield TaskStatusRecord(name, number, None)
         for name in statuses.connectors() - self._known.keys():
-            if not self._mirror.crew.busy(name):
+            if not self._mirror.worker.busy(name):
                 yield from (TaskStatusRecord(name, n, None) for n in statuses.tasks(name))
                 yield ConnectorStatusRecord(name, None)
                 self._topics.forget(name)
@@ -301,18 +304,18 @@ class Supervisor(threading.Thread):
             return self._statuses.connector(record.connector)
         return self._statuses.tasks(record.connector).get(record.task)
 
-    def _activity(self, name: str) -> ConnectorHealth:
-        known, crew = self._known[name], self._mirror.crew
+    def _health(self, name: str) -> ConnectorHealth:
+        known, worker = self._known[name], self._mirror.worker
         if known.failure is not None or known.job is None:
-            busy = crew.busy(name)
+            busy = worker.busy(name)
             return ConnectorHealth(runs=not busy, busy=busy, failure=known.failure)
-        return activity_of(crew, self._progress, known.job)
+        return health_of(worker, self._progress, known.job)
 
     def _running(self) -> Iterator[RunningConnector]:
         for known in self._known.values():
-            tenure = None if known.job is None else self._mirror.crew.tenure_of(known.job)
-            if tenure is not None:
-                yield tenure
+            connector = None if known.job is None else self._mirror.worker.connector_of(known.job)
+            if connector is not None:
+                yield connector
 
     def _unassigned(self) -> Iterator[StatusRecord]:
         status = self._who().status(StatusState.UNASSIGNED)

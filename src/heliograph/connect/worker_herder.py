@@ -1,6 +1,6 @@
 """The herder of one worker of a Connect cluster: answers from the topics, and writes to them if it leads.
 
-Upstream: DistributedHerder. Sentences are Java's, since scripts look for them.
+Upstream: DistributedHerder. Messages are Java's, since scripts look for them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, in_time, must_be_stopped
+from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import shown
@@ -49,14 +49,14 @@ from heliograph.runtime.progress import Progress
 
 log = logging.getLogger(__name__)
 
-#: A worker that stands by reads the topics when it is asked: configurations each time, since whoever has
-#: just changed one through it looks at once; statuses, of several partitions, not more often than this.
+#: A standby worker reads the topics for each request: configurations every time, since a client that has just
+#: changed one reads it back at once; statuses (several partitions) at most this often.
 _FRESH_SECONDS = 0.2
 _REBALANCING = (
     "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent "
     "config change)"
 )
-_NOBODY_RUNS_IT = (
+_NO_LEADER = (
     "Cannot complete request momentarily due to no known leader URL, likely because a rebalance was "
     "underway."
 )
@@ -66,7 +66,7 @@ _INITIAL_STATES = {"RUNNING": TargetState.STARTED} | {
 
 
 def work_group(worker: WorkerConfig, url: str) -> WorkGroup:
-    """For the mirror that this worker's connectors run in."""
+    """The work group of the mirror that runs this worker's connectors."""
     return WorkGroup(
         group_id=worker.group_id,
         cluster=worker.cluster,
@@ -77,7 +77,7 @@ def work_group(worker: WorkerConfig, url: str) -> WorkGroup:
 
 
 class WorkerHerder:
-    """`url` is where other workers reach this one. The mirror is another's to run and to end."""
+    """`url`: this worker's REST address for other workers. The caller runs and stops the mirror."""
 
     def __init__(
         self,
@@ -87,10 +87,10 @@ class WorkerHerder:
         progress: Progress,
         set_level: Callable[[str, str], object] = lambda logger, level: None,
     ) -> None:
-        """`set_level(logger, level)` is called for levels that are set for all workers."""
+        """`set_level(logger, level)` is called for levels that are set on the whole cluster."""
         self._worker = worker
         self._mirror = mirror
-        (self._leadership,) = mirror.crew.leaderships
+        (self._leadership,) = mirror.worker.leaderships
         self._configs = ConfigLog(self._client("configs"), worker.config_topic)
         self._statuses = StatusLog(self._client("statuses"), worker.status_topic)
         self._cluster = self._client("admin")
@@ -109,7 +109,7 @@ class WorkerHerder:
         self._supervisor.start()
 
     def close(self) -> None:
-        """Once the mirror has ended."""
+        """After the mirror has stopped."""
         self._supervisor.close()
         for each in (self._configs, self._statuses, self._cluster):
             each.close()
@@ -155,7 +155,7 @@ class WorkerHerder:
         return list(self._statuses.topics(name))
 
     def kafka_cluster_id(self) -> str:
-        with in_time():
+        with request_errors():
             return self._cluster.metadata.cluster_id or self._cluster.refresh([]).cluster_id or ""
 
     def ready(self) -> str | None:
@@ -199,7 +199,8 @@ class WorkerHerder:
         self._write(TargetStateRecord(name, TargetState.STARTED))
 
     def stop(self, name: str) -> None:
-        """As in Java, the tasks go first: a connector without tasks is well, a stopped one with tasks not."""
+        """The tasks go first, as in Java: a running connector without tasks is valid, a stopped one with
+        tasks is not."""
         self._require(name, f"Unknown connector {name}")
         self._write(TasksCommitRecord(name, 0), TargetStateRecord(name, TargetState.STOPPED))
 
@@ -212,8 +213,8 @@ class WorkerHerder:
             raise NotFound(f"Status for connector {name} not found") from None
         if include_tasks or only_failed:
             self._write(request)
-        else:  # upstream: restartConnector, which leaves no record
-            with in_time():
+        else:  # upstream: restartConnector, which writes no record
+            with request_errors():
                 self._supervisor.restart(request)
         return planned
 
@@ -222,7 +223,7 @@ class WorkerHerder:
         if not state.has_had(Task(*id)):
             raise NotFound(f"Unknown task: {id.connector}-{id.task}")
         if id.task >= len(state.tasks(id.connector)):
-            raise Rebalancing(_NOBODY_RUNS_IT)
+            raise Rebalancing(_NO_LEADER)
         self._supervisor.start_again(id.connector)
 
     def set_level_everywhere(self, logger: str, level: str) -> None:
@@ -232,41 +233,41 @@ class WorkerHerder:
 
     def reset_active_topics(self, name: str) -> None:
         self._leading_state()
-        with in_time():
+        with request_errors():
             self._supervisor.reset_topics(name)
 
     # ── offsets ──────────────────────────────────────────────────────────────────────────────
 
     def offsets(self, name: str) -> list[OffsetEntry]:
-        with in_time():
+        with request_errors():
             return read_offsets(self._place(self._state(), name))
 
     def alter_offsets(self, name: str, offsets: Sequence[OffsetEntry]) -> str:
         place = self._stopped(name)
-        with in_time():
+        with request_errors():
             alter_offsets(place, offsets)
         return "The offsets for this connector have been altered successfully"
 
     def reset_offsets(self, name: str) -> str:
         place = self._stopped(name)
-        with in_time():
+        with request_errors():
             reset_offsets(place)
         return "The offsets for this connector have been reset successfully"
 
     def _stopped(self, name: str) -> OffsetPlace:
-        """Where the offsets are of a connector that nobody works for any more."""
+        """Where the offsets of a stopped connector are stored. Raises BadRequest if it is not stopped."""
         state = self._leading_state()
         _config(state, name)
         if state.target(name) is not TargetState.STOPPED or state.tasks(name):
             raise BadRequest(must_be_stopped(name))
-        await_stopped(name, lambda: self._mirror.crew.busy(name) or not self._supervisor.settled)
+        await_stopped(name, lambda: self._mirror.worker.busy(name) or not self._supervisor.settled)
         return self._place(state, name)
 
     def _place(self, state: ConfigState, name: str) -> OffsetPlace:
         config = _config(state, name)
         kind = connector_class(config.get("connector.class", ""))
         if kind is None:
-            raise BadRequest(f"Connector {name} is none of MirrorMaker 2's connectors")
+            raise BadRequest(f"Connector {name} is not one of MirrorMaker 2's connectors")
         found = read_connector(name, config, self._worker, self._worker.permitted)
         its, target = found.flow or found.heartbeats, None
         cluster, topic = self._worker.cluster, self._worker.offsets_topic.name
@@ -286,17 +287,17 @@ class WorkerHerder:
     # ── in common ────────────────────────────────────────────────────────────────────────────
 
     def _state(self) -> ConfigState:
-        """What this worker knows; one that does not lead looks first."""
+        """The state of the config topic; a worker that does not lead reads the topic first."""
         if not self._supervisor.opened:
             raise Rebalancing(f"{_REBALANCING}: {self._supervisor.trouble}")
         if not self._supervisor.in_charge:
-            with _or_as_before():
+            with _or_last_known():
                 self._configs.refresh()
         return self._configs.state
 
     def _read_statuses(self) -> None:
         if not self._supervisor.in_charge:
-            with _or_as_before():
+            with _or_last_known():
                 self._statuses.refresh(_FRESH_SECONDS)
 
     def _leading_state(self) -> ConfigState:
@@ -313,7 +314,7 @@ class WorkerHerder:
         return state
 
     def _write(self, *records: ConfigRecord) -> None:
-        with in_time():
+        with request_errors():
             self._configs.write(records)
         self._supervisor.wake()
 
@@ -337,9 +338,9 @@ def _type(config: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def _or_as_before() -> Iterator[None]:
-    """Without the topics, what was read last is the best answer, as in Java."""
+def _or_last_known() -> Iterator[None]:
+    """If the topics cannot be read, the last known state is the answer, as in Java."""
     try:
         yield
     except ClientError as e:
-        log.warning("answering with what was read before: %s", e)
+        log.warning("answering from the state read earlier: %s", e)

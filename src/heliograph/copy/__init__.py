@@ -1,1 +1,1 @@
-"""The replication engine: fetch, prepare, produce, acknowledge. Knows nothing of Spark."""
+"""The replication engine: fetch, prepare, produce, acknowledge. Does not use Spark."""

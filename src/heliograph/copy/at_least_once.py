@@ -1,6 +1,7 @@
-"""Delivery in the default mode: what is acknowledged counts; offsets are stored every so often, behind it.
+"""Delivery in the default mode: acknowledged batches count as mirrored, and offsets are stored after them.
 
-A batch that is sent again is recognised by its sequence number, also after a crash: `producer_recovery.py`.
+Offsets are stored every `offset.flush.interval.ms`. Brokers recognise a batch that is sent again by its
+sequence number, also after a crash (`producer_recovery.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)
 
-#: How long the end of an epoch waits for acknowledgements and for the offsets to be stored.
+#: How long the end of an epoch waits for acknowledgements, and again for the offsets to be stored.
 _DRAIN_SECONDS = 3.0
 
 
@@ -50,7 +51,7 @@ class AtLeastOnce:
     def refused(self, partition: TopicPartition, error: BrokerError) -> None:
         copy = self._parts.copies.get(partition)
         if copy is None:
-            self._refused_beside(partition, error)
+            self._internal_topic_refused(partition, error)
             return
         subscription = self._parts.subscription
         copy.refused()
@@ -60,7 +61,7 @@ class AtLeastOnce:
             subscription.fail(copy, f"{self._flow.name}: {copy.source}: {error}")
         subscription.obey(copy)
 
-    def _refused_beside(self, partition: TopicPartition, error: BrokerError) -> None:
+    def _internal_topic_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         if partition.topic not in self._parts.quarantine.topics:
             log.error("flow %s: offsets cannot be stored: %s", self._flow.name, error)
             return
@@ -73,7 +74,7 @@ class AtLeastOnce:
         note_foreign_records(self._flow.name, copy, len(foreign.gap), foreign.gap.stop)
 
     def losing(self, copy: Partition) -> None:
-        """Nothing more: a batch that showed the loss stands, and is behind what is copied again."""
+        """Nothing to do: the batch that showed the loss stays; the lost records are appended after it."""
 
     def tick(self, now: float) -> None:
         self._parts.snapshots.tick(now, self._parts.copies.values())
@@ -94,7 +95,7 @@ class AtLeastOnce:
 
     def finish(self) -> None:
         parts = self._parts
-        # Not what is queued for the offsets topic: the stored position counts on it already.
+        # Keeps what is queued for the offsets topic: `offset.position` already assumes that it is written.
         parts.producers.records.abandon(parts.copies)
         self._drain()
         parts.require_leases()
@@ -113,8 +114,8 @@ class AtLeastOnce:
 
     def _give_up(self) -> None:
         log.error(
-            "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, "
-            "records after them may be copied again",
+            "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, and "
+            "records after the stored offsets may be copied again",
             self._flow.name,
             _DRAIN_SECONDS,
         )

@@ -1,4 +1,4 @@
-"""How much a copy loop may fetch, and whether it may fetch more: the bound on its memory (docs/limits.md)."""
+"""Bounds the memory of a copy loop: whether it may fetch more (docs/limits.md)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def fetch_limits(limits: Limits) -> FetchLimits:
 
 
 class BufferPool:
-    """Half of `buffer_memory` is for batches that move. What waits for a partition that cannot be written
-    to has the other half, so that it keeps none of the others waiting. The answers that batches are parts
-    of take all of it at most."""
+    """Half of `buffer_memory` is for batches of partitions that make progress. The other half is for batches
+    of partitions that cannot be written to, so that they do not block the others. The fetch responses that
+    batches are slices of take at most all of it."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class BufferPool:
         self._producer = producer
 
     def has_room(self) -> bool:
-        """Whether there is any, or could be made."""
+        """Whether there is room, after dropping unsent batches of stalled partitions if necessary."""
         if 2 * self._producer.buffered_bytes >= self._bytes:
             self._release_stalled()
         buffered = self._producer.buffered_bytes
@@ -49,7 +49,7 @@ class BufferPool:
         )
 
     def _release_stalled(self) -> None:
-        """What was not sent yet is read again when its partition can be written to."""
+        """Drop batches that were not sent; they are fetched again when the partition can be written to."""
         for copy in self._copies:
             if copy.stalled:
                 dropped, retry_at = self._producer.release(copy.target)

@@ -1,4 +1,4 @@
-"""What needs a cluster, done as soon as the cluster can be reached."""
+"""Runs actions that need a cluster, with a growing pause while the cluster cannot be reached."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 class ClusterRetry:
-    """Of one link. While a cluster is away, all its partitions wait, with the cause in sight. An epoch that
-    ended while a cluster was asked has learned nothing of it: `interrupted`, and no partition's state."""
+    """Part of one copy loop. While a cluster cannot be reached, all partitions wait, with the cause in
+    `error`. If the end of the epoch interrupts a request, `interrupted` is set and no partition changes."""
 
     def __init__(self, flow: str, copies: Collection[Partition]) -> None:
         self._flow = flow
@@ -26,7 +26,7 @@ class ClusterRetry:
         self._pauses: dict[ClusterClient, tuple[float, Backoff]] = {}
 
     def __call__(self, cluster: ClusterClient, action: Callable[[], object]) -> None:
-        """Do it now, or, after a failure, not before a pause that is longer each time is over."""
+        """Run the action, unless the pause after the last failure is not over yet."""
         retry_at, backoff = self._pauses.get(cluster, (0.0, Backoff()))
         if time.monotonic() < retry_at:
             return
@@ -39,13 +39,13 @@ class ClusterRetry:
             log.info("flow %s: %s", self._flow, e)
         except ClientError as e:
             delay = self.pause(cluster, backoff, str(e))
-            log.warning("flow %s: %s; trying again in %.1f s", self._flow, e, delay)
+            log.warning("flow %s: %s; retrying in %.1f s", self._flow, e, delay)
 
     def pause(self, cluster: ClusterClient, backoff: Backoff, cause: str) -> float:
-        """Leave a cluster alone for a while: how many seconds."""
+        """Send nothing to the cluster for a while; returns the seconds."""
         delay = backoff.next()
         self._pauses[cluster] = (time.monotonic() + delay, backoff)
         for copy in self._copies:
             if copy.state is PartitionState.RUNNING:
-                copy.trouble(cause)
+                copy.retrying(cause)
         return delay

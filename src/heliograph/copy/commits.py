@@ -1,12 +1,12 @@
-"""Transactions of a copy loop: batches and the offsets behind them are committed together or not at all.
+"""The transactions of a copy loop: batches and their offsets are committed together or not at all.
 
-    write ──due──► settle ──► store ──► end ──► write …        settle: what was sent is acknowledged,
-      │               │          │                                     nothing new is sent
-      └───refused─────┴──────────┴──► void ──► write …         store:  offset records, of the same transaction
-                                                               void:   abort; all go back to what is committed
+    write ──due──► settle ──► store ──► end ──► write …        settle: wait for acknowledgements,
+      │               │          │                                     send nothing new
+      └───refused─────┴──────────┴──► void ──► write …         store:  offset records, in the same transaction
+                                                               void:   abort; back to the committed positions
 
-What is acknowledged counts as mirrored once it is committed, and not before: until then it is kept aside.
-The commit marker takes an offset of its own on every partition of the transaction.
+Acknowledged batches are kept in a list, and count as mirrored only once they are committed. The commit marker
+takes one offset in every partition of the transaction.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import TopicPartition
 from heliograph.plan.commits import CommitPolicy
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: A transaction that cannot be settled is given up after this share of its time-out, and the partitions
-#: in trouble are left out of the next one.
+#: A transaction whose batches are not acknowledged is aborted after this share of its timeout; the partitions
+#: that were not acknowledged are left out of the next one.
 _PATIENCE = 2 / 3
-#: More than is on its way to a broker, that is: more comes in than goes out.
+#: With more than this buffered, records arrive faster than the target takes them.
 _BEHIND_BYTES = 1 << 20
 _NOTHING = memoryview(b"")
 _TRANSACTION_ABORTABLE = 120
@@ -49,9 +49,8 @@ class _Phase(Enum):
 
 
 class Commits:
-    """Of one copy loop; its thread's. `committed(partition, batch, base_offset)` is called for everything
-    that is, in order; `voided(cause, failures)` once a transaction is aborted, with the partitions in
-    trouble."""
+    """Part of one copy loop, for its thread. `committed(partition, batch, base_offset)` is called for each
+    committed batch, in order; `voided(cause, failures)` after an abort, with the partitions that failed."""
 
     def __init__(
         self,
@@ -100,28 +99,28 @@ class Commits:
 
     @property
     def ended(self) -> bool:
-        """Whether no transaction is open: none of its requests was sent, or all are decided."""
+        """Whether no transaction is open: none was begun, or its outcome is known."""
         return self._transaction.opened is None
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to commit."""
+        """Whether everything is committed."""
         return self.ended and not any(copy.to_store for copy in self._copies.values())
 
     def hurry(self) -> None:
-        """Commit as soon as possible, also offsets of which no record was mirrored."""
+        """Commit as soon as possible, also offsets without new records."""
         self._hurried = True
 
     def landed(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
-        """Acknowledged, not committed; and not to be, where the target has lost what was before it."""
+        """A batch was acknowledged. If it shows that the target has lost records, abort the transaction."""
         copy = self._copies.get(partition)
         if copy is not None and copy.shows_loss(base_offset):
-            self._void(f"{partition}: the target has lost records that it had acknowledged")
+            self._void(f"{partition}: the target has lost acknowledged records")
         elif copy is not None and copy.voids:
             copy.void_next_transaction(False)
-            self._void(f"{partition}: records on the target lack the marker that it lost")
+            self._void(f"{partition}: the target has lost the marker of records that it still has")
         if partition in self._copies or partition.topic in self._quarantine.topics:
-            batch.data = _NOTHING  # the fetch that its bytes came with is not needed any more
+            batch.data = _NOTHING  # frees the memory of its fetch response
             self._landed.append((partition, batch, base_offset))
             self._written = time.monotonic()
 
@@ -130,7 +129,7 @@ class Commits:
         self._void(str(error))
 
     def _blame(self, partition: TopicPartition, error: ClientError) -> None:
-        """Nobody, if it is the offsets topic."""
+        """Note which partitions failed; none, if it is the offsets topic."""
         if partition in self._copies:
             self._failures[self._copies[partition]] = error
         elif partition.topic in self._quarantine.topics:
@@ -147,13 +146,14 @@ class Commits:
         self._phase = _Phase.VOID
 
     def wait_seconds(self, now: float, most: float) -> float:
-        """How long a copy loop may wait for answers."""
+        """How long the copy loop may wait for responses."""
         if self._phase is _Phase.WRITE and self._transaction.opened is not None:
             return max(min(self._due() - now, most), 0.0)
         return most
 
     def step(self, reach: Callable[[Callable[[], object]], None]) -> None:
-        """As far as it goes without waiting; `reach` does what needs the target, now or another time."""
+        """Advance as far as possible without waiting. `reach` runs an action that needs the target, or defers
+        it while the target cannot be reached."""
         now = time.monotonic()
         if self._phase is _Phase.WRITE and self._is_due(now):
             self._began = now
@@ -197,17 +197,17 @@ class Commits:
         self._phase = _Phase.STORE
 
     def _positions(self) -> dict[Partition, int]:
-        """Behind the last record of each partition that is part of this transaction, or was of one before."""
+        """The offsets to store: the end of each partition's records in this transaction or earlier ones."""
         ends: dict[Partition, int] = {}
         counts: dict[Partition, int] = {}
         for partition, batch, _ in self._landed:
             copy = self._copies.get(partition)
             if copy is None:
-                continue  # what is in quarantine moves its partition once it is committed
+                continue  # a quarantined record advances its partition when it is committed
             ends[copy] = batch.next_offset
             counts[copy] = counts.get(copy, 0) + 1
         for copy, count in counts.items():
-            if copy.outstanding == count:  # what was dropped behind the last batch is done, too
+            if copy.outstanding == count:  # dropped batches after the last one are done, too
                 ends[copy] = max(ends[copy], copy.position)
         wanted = {copy: ends.get(copy, copy.acked) for copy in self._copies.values()}
         return {
@@ -217,8 +217,8 @@ class Commits:
         }
 
     def _logs(self) -> dict[Partition, Logs]:
-        """How long each remote partition's log is at least, once this transaction is committed; and what was
-        read of its source by then."""
+        """For each partition, the least length of the remote log once this transaction is committed, and the
+        leader epoch mark of the source."""
         found = {copy: max(copy.remote.floor, copy.remote.downstream) for copy in self._storing}
         for partition, batch, base_offset in self._landed:
             copy = self._copies.get(partition)
@@ -250,11 +250,11 @@ class Commits:
         self._producer.go_on()
 
     def _undecided(self, error: BrokerError) -> HeliographError:
-        """What an error of EndTxn leads to: the end of this task if the coordinator has decided otherwise."""
-        if error.code != error_codes.INVALID_TXN_STATE:
+        """INVALID_TXN_STATE: the coordinator has ended the transaction otherwise, so this task must end."""
+        if error.code != ErrorCode.INVALID_TXN_STATE:
             return error
         return HeliographError(
-            f"flow {self._flow.name}: {error}; going back to the stored offsets, which say whether the "
+            f"flow {self._flow.name}: {error}; resuming from the stored offsets, which show whether the "
             f"transaction was committed"
         )
 
@@ -265,7 +265,7 @@ class Commits:
             raise self._undecided(e) from e
         self.aborted += 1
         log.warning(
-            "flow %s: transaction aborted (%s); going back to what is committed",
+            "flow %s: transaction aborted (%s); resuming from the committed positions",
             self._flow.name,
             self._cause,
         )
@@ -278,8 +278,8 @@ class Commits:
         self._voided(self._cause, failures)
 
     def _give_up_if_late(self, now: float) -> None:
-        """A partition that neither takes nor refuses must not hold up the others for ever. While offsets are
-        to be stored, it may be one of the offsets topic, to which nothing could be sent yet."""
+        """A partition that does not answer must not delay the others for ever. During STORE it may be a
+        partition of the offsets topic, to which nothing could be sent yet."""
         since = self._transaction.opened
         if since is None and self._phase is _Phase.STORE:
             since = self._began

@@ -1,4 +1,4 @@
-"""How records come to count as mirrored: what both ways promise to the copy loop, and what it gives them."""
+"""The interface of the two delivery modes, at least once and exactly once, and the parts they work with."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from heliograph.copy.subscription import SubscriptionState
 from heliograph.errors import BrokerError
 from heliograph.model import TopicPartition
 
-#: How long the end of an epoch waits for what stands beside the offsets: syncs, snapshots, the offset map.
+#: How long the end of an epoch waits until offset syncs, snapshots and the offset map are written.
 SIDE_SECONDS = 1.5
 MESSAGE_TOO_LARGE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopParts:
-    """Of one copy loop. `copies` are by target partition. `mirrored(partition, batch, base_offset)` says that
-    a batch counts from now on; `require_leases` raises LeaseLapsed once others may copy the same."""
+    """Of one copy loop. `copies` are by target partition. `mirrored(partition, batch, base_offset)` is called
+    for each batch that counts as mirrored; `require_leases` raises LeaseLapsed once other tasks may copy the
+    same partitions."""
 
     flow: FlowConfig
     copies: Mapping[TopicPartition, Partition]
@@ -50,21 +51,21 @@ class LoopParts:
     require_leases: Callable[[], None]
 
     def flush_delay(self) -> float:
-        """Until offsets are first stored: what is stored of a topic that was created again must not outlive
-        its first lease."""
+        """Seconds until offsets are first stored. 0 if a topic was created again: the offset stored for the
+        old topic must be replaced during the first lease."""
         outdated = any(copy.offset.position is None for copy in self.copies.values())
         return 0.0 if outdated else self.flow.offset_flush_interval_ms / 1000
 
 
 class Delivery(Protocol):
     def recover(self, copies: Collection[Partition]) -> list[Partition]:
-        """Those of which it is known now how much is on the target. Raises ClientError."""
+        """Returns those of which it is known now how much is on the target. Raises ClientError."""
 
     def send(self) -> None:
-        """As far as it goes without waiting."""
+        """Send what can be sent without waiting."""
 
     def wait_seconds(self, now: float, most: float) -> float:
-        """How long nothing has to be done if no answer comes."""
+        """How long the loop may wait for responses, at most `most`."""
 
     def acknowledged(
         self, partition: TopicPartition, batch: ProducerBatch, base_offset: int
@@ -73,16 +74,16 @@ class Delivery(Protocol):
     def refused(self, partition: TopicPartition, error: BrokerError) -> None: ...
 
     def foreign(self, copy: Partition, foreign: Foreign) -> None:
-        """Something stands between two batches of ours."""
+        """There are offsets between two batches of ours."""
 
     def losing(self, copy: Partition) -> None:
-        """The target has lost records of this partition; they are about to be copied again."""
+        """The target has lost records of this partition, which will be copied again."""
 
     def tick(self, now: float) -> None:
-        """A few times a second: store offsets, and what else is due."""
+        """Called a few times a second: store offsets and other bookkeeping that is due."""
 
     def mark(self) -> None:
-        """What is acknowledged now is to be stored, as soon as all that explains it is."""
+        """Store the positions acknowledged now, as soon as their snapshots and offset map are written."""
 
     def finish(self) -> None:
-        """The epoch ends: see through what is under way."""
+        """The epoch ends: wait for what is in flight, and store offsets."""

@@ -1,10 +1,10 @@
-"""Who has written between our transactions: a stranger, or a coordinator that repeats itself.
+"""Finds out whether offsets between our transactions are another writer's records or repeated markers.
 
-    ours │ marker │ marker │ ours    a coordinator writes the markers of an ended transaction once more if it
-                                     takes over, or got no answer (KAFKA-19999); nobody tells the producer
-    ours │ marker │ record │ ours    somebody else writes to the remote topic
+    ours │ marker │ marker │ ours    a coordinator repeats the markers of an ended transaction after a
+                                     failover or a lost response (KAFKA-19999), unknown to the producer
+    ours │ marker │ record │ ours    another program writes to the remote topic
 
-So a small gap is looked at before anybody is told of strangers.
+So the records of a small gap are read before a foreign writer is reported.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from heliograph.errors import ClientError
 
 log = logging.getLogger(__name__)
 
-#: More than that no coordinator writes again between two batches of ours.
+#: A coordinator does not repeat more markers than this between two batches of ours.
 _MARKERS = 10
 _EVERY_SECONDS = 2.0
-#: A gap that could not be looked at so often counts as a stranger's.
+#: A gap that could not be read after this many attempts is reported as foreign.
 _LOOKS = 10
 
 
 def note_foreign_records(flow: str, copy: Partition, others: int, before: int) -> None:
     if not copy.foreign:
         log.warning(
-            "%s: %s: somebody else writes to it, too: %d records before offset %d are not ours; the "
-            "mirror goes on, but is no copy of %s any more (said once per epoch)",
+            "%s: %s: another program also writes to this topic: %d records before offset %d are not ours; "
+            "mirroring continues, but the topic is no longer a copy of %s (logged once per epoch)",
             flow,
             copy.target,
             others,
@@ -46,12 +46,13 @@ def note_foreign_records(flow: str, copy: Partition, others: int, before: int) -
 class _Suspicion:
     copy: Partition
     gap: range  # downstream
-    others: int  # what of it our own markers do not explain
+    others: int  # offsets that are not our own markers
     looks: int = 0
 
 
 class ForeignWriterDetector:
-    """Of one link; its thread's. `found(copy, records, end)`: so many of others stand before `end`."""
+    """Part of one copy loop, for its thread. `found(copy, records, end)` is called with the number of foreign
+    records before `end`."""
 
     def __init__(
         self, probe_client: ClusterClient, found: Callable[[Partition, int, int], None]
@@ -80,7 +81,7 @@ class ForeignWriterDetector:
                 self._probe_client, {key: each.gap for key, each in looked.items()}
             )
         except ClientError as e:
-            log.debug("%s; looking again", e)
+            log.debug("%s; reading the gap again later", e)
             records = {}
         for key, suspicion in looked.items():
             suspicion.looks += 1

@@ -1,10 +1,10 @@
-"""Checks that the logs of a copy loop's partitions are still the ones that it has read so far.
+"""Checks that the source logs of a copy loop's partitions are still the ones that it has read so far.
 
-    OFFSET_OUT_OF_RANGE ──┐
-    a new leader ─────────┴──► CHECKING: nothing is fetched ──► judged ──► goes on, elsewhere, or is halted
-    a topic's id is another, or the topic is gone ──► the driver has to look
+    OFFSET_OUT_OF_RANGE ──┐                                                ┌─► continue, or resume elsewhere
+    new leader ───────────┴──► CHECKING: nothing is fetched ──► judged ──► ┴─► halted
+    topic id changed, or topic missing ──► the driver checks
 
-What a task can find out for itself, offsets in a log, it decides by itself; topics are the driver's.
+A task decides about offsets in a log by itself; topics are checked by the driver.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
 from heliograph.copy.subscription import SubscriptionState
-from heliograph.model import Gap, GapKind, TopicPartition
-from heliograph.plan.gaps import (
+from heliograph.model import Gap, GapKind, LogBounds, TopicPartition
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Verdict,
@@ -57,17 +57,17 @@ class GapWatch:
         self._fall_back = fall_back
         self._backoff = Backoff(first=0.1, most=5.0)
         self._next_look = 0.0
-        # Clients outlive a lease: what they knew before it may be older than the lease.
+        # Clients are reused between leases: metadata from before this lease may be older than the lease.
         self._seen: dict[ClusterClient, Metadata] = {c: c.metadata for c in (source, target)}
         self._gone: dict[ClusterClient, frozenset[str]] = {}
 
     def begin(self, copies: Iterable[Partition]) -> None:
-        """These are to be fetched now."""
+        """These partitions are about to be fetched."""
         known = self._source.metadata.leader_epochs
         self.on_leaders({c.source: known[c.source] for c in copies if c.source in known})
 
     def on_leaders(self, epochs: Mapping[TopicPartition, int]) -> None:
-        """As consumers do it: a position is confirmed with a leader newer than the last record read."""
+        """As in Kafka's consumer (KIP-320): a position is validated with each new leader epoch."""
         for partition, epoch in epochs.items():
             copy = self._copies[partition]
             if copy.source_mark is not None and copy.source_mark.epoch < epoch:
@@ -79,7 +79,7 @@ class GapWatch:
 
     @property
     def due(self) -> bool:
-        """Whether something is to be judged now."""
+        """Whether a partition can be checked now."""
         waiting = self._subscription.awaiting_check
         if not waiting or time.monotonic() < self._next_look:
             return False
@@ -88,7 +88,7 @@ class GapWatch:
     # ── topics ───────────────────────────────────────────────────────────────────────────────
 
     def compare_topics(self) -> None:
-        """Against the newest metadata of either side; asks nobody."""
+        """Compare topic ids with the newest metadata of both clusters; sends no request."""
         news = [c for c, seen in self._seen.items() if c.metadata is not seen]
         for cluster in news:
             metadata = self._seen[cluster] = cluster.metadata
@@ -106,7 +106,7 @@ class GapWatch:
             (self._target, copy.target.topic, origin.target),
         ):
             if cluster not in self._gone:
-                continue  # nothing was heard of it under this lease
+                continue  # no new metadata under this lease
             gone = gone or topic in self._gone[cluster]
             if differs(known, cluster.metadata.topic_id(topic)):
                 self._hand_over(copy, f"{cluster.config.alias}: {topic} was created again")
@@ -114,14 +114,14 @@ class GapWatch:
         copy.miss_topic(gone)
 
     def _hand_over(self, copy: Partition, error: str) -> None:
-        """Not to be touched again under this lease."""
+        """Halt the partition under this lease; the driver decides."""
         copy.replaced(error)
         self._subscription.obey(copy)
 
     # ── logs ─────────────────────────────────────────────────────────────────────────────────
 
     def judge(self) -> None:
-        """Raises ClientError if the source is out of reach."""
+        """Check the partitions that wait for it. Raises ClientError if the source cannot be reached."""
         ready = [copy for copy in self._subscription.awaiting_check if copy.may_check()]
         found, missing = look_at_logs(
             self._source, {copy.source: copy.source_mark for copy in ready}
@@ -131,36 +131,36 @@ class GapWatch:
             if copy.halted:
                 continue  # handed over
             if copy.source in found:
-                self._judge(copy, Found.of(found[copy.source]))
+                self._judge(copy, found[copy.source])
             else:
-                copy.trouble(missing[copy.source])
+                copy.retrying(missing[copy.source])
         if missing:
             self._next_look = time.monotonic() + self._backoff.next()
         else:
             self._backoff.reset()
 
     def lost(self, copy: Partition, verdict: Verdict) -> None:
-        """The target has lost records: go back to where the verdict says, or wait for a user's word."""
+        """The target has lost records: go back to the verdict's position, or wait for the user."""
         self._conclude(copy, verdict, verdict.position)
 
-    def _judge(self, copy: Partition, found: Found) -> None:
-        known = _known(copy, found)
+    def _judge(self, copy: Partition, log_bounds: LogBounds) -> None:
+        known, found = _known(copy, log_bounds.start), Found(log=log_bounds)
         verdict = judge(known, found, self._flow.auto_offset_reset)
         departs = departure(known, found)
         if departs is not None and not verdict.gaps:
-            copy.number_anew_from(departs)
+            copy.renumber_from(departs)
             skip = copy.numbers.skip
             if skip > departs - copy.position:
                 gap = Gap(GapKind.TRUNCATED, departs, copy.position + skip, departs)
                 verdict = verdict._replace(gaps=(gap,))
         if verdict.gaps:
-            log.info("%s: judged by %s and %s", copy.source, known, found)
+            log.info("%s: gap found: expected %s, found %s", copy.source, known, found)
         copy.set_mark(mark_after(known, found, verdict))
         moved = verdict.position != copy.position
         self._conclude(copy, verdict, verdict.position if moved else None)
 
     def _conclude(self, copy: Partition, verdict: Verdict, position: int | None) -> None:
-        """Report its gaps, and go on, at `position` if there is one, unless they stop the partition."""
+        """Report the gaps; then halt the partition or continue, at `position` if it is given."""
         policy = self._flow.gap_policies
         failed = fails(verdict, policy)
         sentence = ""
@@ -182,14 +182,14 @@ class GapWatch:
         self._subscription.obey(copy)
 
 
-def _known(copy: Partition, found: Found) -> Known:
-    """Records that are to be skipped, since the target has them, take at least as many offsets as they are:
-    if the source has deleted the first of them, the others are still to be found behind. If it has deleted
-    all of them, only a mark tells that the source had the same records there, and up to where."""
+def _known(copy: Partition, log_start: int) -> Known:
+    """Records to skip, which the target already has, take at least one offset each: if the source has deleted
+    the first of them, the others follow. If the source has deleted all of them, only a mark proves that it
+    had the same records there, up to the mark's offset."""
     skip = copy.numbers.skip
-    if skip and found.start is not None and copy.position < found.start:
-        if found.start < copy.position + skip:
-            copy.skip_deleted(found.start)
+    if skip and copy.position < log_start:
+        if log_start < copy.position + skip:
+            copy.skip_deleted(log_start)
         elif (mark := copy.source_mark) is not None:
             certain = min(copy.position + skip, max(mark.offset, copy.position))
             return Known(position=certain, mark=mark)

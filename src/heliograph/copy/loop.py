@@ -1,14 +1,14 @@
-"""The copy loop: one flow's share of one task, from source brokers to target brokers.
+"""The copy loop: copies one flow's partitions of one task from the source brokers to the target brokers.
 
     source ──fetch──► prepare ──► producer ──produce──► target
                          │ position            │ acknowledged, or committed
                          ▼                     ▼
                     next fetch         offsets, snapshots, syncs, offset map, receipts
 
-One thread, no Spark: a task runs a copy loop per flow, and the benchmark's raw copy is this loop alone. Each
-answer is an event of its partition (`partition.py`); what the partition asks for then, `subscription.py`
-does. When records count as mirrored is a matter of the delivery. A partition in trouble never stops the
-others: it waits with its cause in `state` and `error`.
+One thread, no Spark: a task runs one copy loop per flow, and the raw copy of the benchmark is this loop. Each
+response is an event of its partition (`source_events.py`, `target_events.py`, `partition.py`);
+`subscription.py` carries out the partition's next command. The delivery decides when records count as
+mirrored. A partition that fails does not stop the others: it waits, with the cause in `state` and `error`.
 """
 
 from __future__ import annotations
@@ -36,29 +36,28 @@ from heliograph.copy.cluster_retry import ClusterRetry
 from heliograph.copy.delivery import SIDE_SECONDS, Delivery, LoopParts
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.partition import Partition
-from heliograph.copy.prepare_batches import prepare
 from heliograph.copy.producer_recovery import ProducerRecovery
 from heliograph.copy.producers import Producers
 from heliograph.copy.quarantine import Quarantine
+from heliograph.copy.source_events import SourceEvents
 from heliograph.copy.subscription import SubscriptionState
+from heliograph.copy.target_events import TargetEvents
 from heliograph.copy.target_loss import TargetLoss
 from heliograph.copy.throttle import Throttle
 from heliograph.copy.transactional import Transactional
-from heliograph.errors import BrokerError, ClientError, Interrupted, LeaseLapsed
+from heliograph.errors import BrokerError, ClientError, LeaseLapsed
 from heliograph.mm2.state_records import state_topic
-from heliograph.model import Lease, Receipt, Timestamps, TopicPartition
+from heliograph.model import Lease, Receipt, TopicPartition
 from heliograph.wire.fetch import FetchedPartition
-from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
 _TICK_SECONDS = 0.1
-_OFFSET_OUT_OF_RANGE = 1
 
 
 class CopyLoop:
-    """`probe_client` is a client of the target that nothing else uses; `offsets` one of the cluster that
-    offsets are stored on, if that is another. With a `transaction`, records are delivered exactly once."""
+    """`probe_client` is a client of the target that nothing else uses; `offsets` is a client of the cluster
+    that holds the offsets topic, if that is not the target. A `transaction` makes delivery exactly once."""
 
     def __init__(
         self,
@@ -126,7 +125,6 @@ class CopyLoop:
         self._recovery = ProducerRecovery(
             flow, probe_client, self._producer, self._snapshots, on_loss=self._on_loss
         )
-        self._loss = TargetLoss(flow, probe_client, self._syncs, self._state)
         self._gaps = GapWatch(
             flow,
             self._copies,
@@ -136,6 +134,8 @@ class CopyLoop:
             fall_back=self._recovery.fall_back_to_at_least_once,
         )
         self._delivery = self._new_delivery(probe_client, transaction)
+        self._source_events = self._new_source_events()
+        self._target_events = self._new_target_events(probe_client)
         self._next_tick = 0.0
         self._last_progress = time.monotonic()
         self._done = False
@@ -190,12 +190,38 @@ class CopyLoop:
         )
         return AtLeastOnce(parts) if transaction is None else Transactional(parts, transaction)
 
-    def run(self) -> None:
-        """Copy until every lease is done or the epoch is stopped; then settle what is under way.
+    def _new_source_events(self) -> SourceEvents:
+        return SourceEvents(
+            flow=self.flow,
+            copies=self._copies,
+            producer=self._producer,
+            recovery=self._recovery,
+            subscription=self._subscription,
+            quarantine=self._quarantine,
+            gaps=self._gaps,
+            progressed=self._note_progress,
+        )
 
-        Raises LeaseLapsed as soon as others may copy the same partitions: then nothing more is sent or
-        stored. What was sent just before, brokers take once, by sequence numbers or by fencing; an offset
-        or a snapshot that is stored late would hide those of a successor, and no broker knows better.
+    def _new_target_events(self, probe_client: ClusterClient) -> TargetEvents:
+        return TargetEvents(
+            flow=self.flow,
+            copies=self._by_target,
+            target=self._target,
+            producer=self._producer,
+            delivery=self._delivery,
+            recovery=self._recovery,
+            subscription=self._subscription,
+            quarantine=self._quarantine,
+            gaps=self._gaps,
+            loss=TargetLoss(self.flow, probe_client, self._syncs, self._state),
+        )
+
+    def run(self) -> None:
+        """Copy until every lease is done or the epoch is stopped; then finish what is in flight.
+
+        Raises LeaseLapsed as soon as other tasks may copy the same partitions: then nothing more is sent or
+        stored. Batches sent just before are written at most once, by sequence numbers or by fencing; but an
+        offset or a snapshot stored late would hide the successor's, and no broker would reject it.
         """
         self._state.start()
         self._syncs.start()
@@ -212,15 +238,15 @@ class CopyLoop:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the end of the epoch came upon a question that a cluster had not answered."""
+        """Whether the end of the epoch interrupted a request."""
         return self._reach.interrupted
 
     def ask_for_receipts(self) -> None:
-        """To be taken a moment later. For another thread, as is `receipts`."""
+        """For another thread, as is `receipts`, which has the new ones a moment later."""
         self._receipts.ask()
 
     def receipts(self) -> list[Receipt]:
-        """The newest that were made, and where records have landed since the last call."""
+        """The newest receipts, with the offset ranges and gaps since the last call."""
         return self._receipts.take()
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────
@@ -242,14 +268,14 @@ class CopyLoop:
         idle = self._delivery.wait_seconds(time.monotonic(), _TICK_SECONDS)
         wait(connections, min(rest or _TICK_SECONDS, idle))
         if self._lapsed():
-            return  # a process that was frozen was so here, most likely
+            return  # if this process was frozen, it was most likely in `wait`
         self._producers.pump()
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
             self._tick(time.monotonic())
 
     def _tick(self, now: float) -> None:
-        """What looks at every partition: not with each answer, there may be thousands of both."""
+        """Work that visits every partition. Not done for each response: there may be thousands of both."""
         self._next_tick = now + _TICK_SECONDS
         self._done = self._finished()
         self._recover(now)
@@ -272,7 +298,7 @@ class CopyLoop:
     def _require_leases(self) -> None:
         if self._lapsed():
             raise LeaseLapsed(
-                f"flow {self.flow.name}: the driver has not confirmed the leases in time; the task stops"
+                f"flow {self.flow.name}: the driver did not confirm the leases in time; the task stops"
             )
 
     def _finish(self) -> None:
@@ -288,63 +314,13 @@ class CopyLoop:
         self._subscription.recovered(copies)
         self._gaps.begin(copies)
 
-    # ── source side ──────────────────────────────────────────────────────────────────────────
+    # ── callbacks of the fetcher and the producers ───────────────────────────────────────────
 
     def _on_records(self, answer: FetchedPartition) -> None:
-        copy = self._copies[TopicPartition(answer.topic, answer.partition)]
-        if answer.error:
-            self._on_fetch_error(copy, answer.error)
-            return
-        # The last stable offset is the end of what a read_committed reader can see; the broker gives
-        # both, and under read_uncommitted the high watermark counts.
-        committed = self.flow.isolation_level.wire == 1
-        copy.answered(answer.last_stable_offset if committed else answer.high_watermark)
-        if answer.records:
-            self._last_progress = time.monotonic()
-            self._forward(copy, answer)
-
-    def _forward(self, copy: Partition, answer: FetchedPartition) -> None:
-        prepared = prepare(
-            copy,
-            answer,
-            append_time=self.flow.timestamps is Timestamps.READER,
-            subject=f"{self.flow.name}: {copy.source}",
-            quarantine=self._quarantine.enabled,
-        )
-        copy.read(prepared)
-        if prepared.uncertain:
-            self._recovery.fall_back_to_at_least_once(
-                copy, "the records read there are not those that were copied"
-            )
-            self._subscription.obey(copy)
-            return
-        if prepared.failure is not None and copy.error != str(prepared.failure):
-            log.error("%s", prepared.failure)
-        unplaced = copy.remote.unplaced
-        copy.fetched(prepared, time.monotonic())
-        if copy.remote.unplaced != unplaced:
-            self._warn_of_unplaced(copy, prepared.there)
-        for batch in prepared.batches:
-            self._producer.append(copy.target, batch)
-        self._subscription.obey(copy)
+        self._source_events.fetched(answer)
 
     def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
-        """No record left below the end of a bounded lease: compaction has removed the rest."""
-        for key, readable in ends.items():
-            copy = self._copies[key]
-            end = copy.lease.end
-            if end is not None and copy.position < end <= readable:
-                copy.read_to(end)
-                self._subscription.obey(copy)
-
-    def _on_fetch_error(self, copy: Partition, code: int) -> None:
-        error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
-        if code == _OFFSET_OUT_OF_RANGE:
-            self._gaps.suspect(copy, str(error))
-        elif error.retriable:
-            self._subscription.mark_retrying(copy, str(error))
-        else:
-            self._subscription.fail(copy, str(error))
+        self._source_events.nothing_left(ends)
 
     def _on_leaders(self, epochs: Mapping[TopicPartition, int]) -> None:
         self._gaps.on_leaders(epochs)
@@ -352,68 +328,21 @@ class CopyLoop:
     def _on_metadata(self) -> None:
         self._gaps.compare_topics()
 
-    # ── target side ──────────────────────────────────────────────────────────────────────────
-
     def _on_ack(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         self._delivery.acknowledged(partition, batch, base_offset)
 
     def _mirrored(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
-        """A batch counts from now on; or the coordinates of records that are left out."""
-        self._last_progress = time.monotonic()
-        copy = self._by_target.get(partition)
-        if copy is None:
-            copy = self._quarantine.acknowledged()
-        else:
-            unplaced = copy.remote.unplaced
-            foreign = copy.acknowledged(batch, base_offset, time.time())
-            if foreign is not None:
-                self._delivery.foreign(copy, foreign)
-            if copy.remote.unplaced != unplaced:
-                self._warn_of_unplaced(copy, [batch])
-        self._subscription.obey(copy)
-
-    def _warn_of_unplaced(self, copy: Partition, batches: Sequence[ProducerBatch]) -> None:
-        log.warning(
-            "%s: %s: the target has source offsets %d to %d, but does not say where; offsets among "
-            "them are translated by syncs (%d records so far)",
-            self.flow.name,
-            copy.source,
-            batches[0].first_offset,
-            batches[-1].next_offset - 1,
-            copy.remote.unplaced,
-        )
+        self._note_progress()
+        self._target_events.mirrored(partition, batch, base_offset)
 
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
-        if isinstance(error, Interrupted):
-            return  # the epoch ends, and what is under way is still seen through: no partition's trouble
-        copy = self._by_target.get(partition)
-        if copy is not None:
-            self._subscription.stall(copy, str(error))
-        elif partition.topic in self._quarantine.topics:
-            for copy in self._quarantine.waiting():
-                self._subscription.mark_retrying(
-                    copy, f"{self.flow.name}: {copy.source}: quarantine: {error}"
-                )
-        else:
-            log.warning("flow %s: storing offsets: %s; trying again", self.flow.name, error)
+        self._target_events.retried(partition, error)
 
     def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._delivery.refused(partition, error)
 
     def _on_loss(self, copy: Partition, end: int) -> None:
-        """The target has lost what it had acknowledged from its offset `end` on."""
-        self._delivery.losing(copy)
-        self._target.refresh(self._producer.topics)
-        self._gaps.compare_topics()
-        if copy.recheck:
-            return  # the topic was created again, which is the driver's matter
-        verdict, exact = self._loss.judge(copy, end)
-        self._gaps.lost(copy, verdict)
-        if copy.remote.copied_since:
-            self._recovery.fall_back_to_at_least_once(
-                copy, "records have been copied since the target lost others"
-            )
-        elif not exact and not copy.halted:
-            self._recovery.fall_back_to_at_least_once(
-                copy, "the offset map ends before the records that the target lost"
-            )
+        self._target_events.lost(copy, end)
+
+    def _note_progress(self) -> None:
+        self._last_progress = time.monotonic()

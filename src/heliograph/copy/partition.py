@@ -1,4 +1,4 @@
-"""One partition's copy: its whole life, as a state machine. Events in, a command out; no clock, no I/O.
+"""The state machine of one partition's copy: events in, a command out; no clock, no I/O.
 
                 ┌─────────────── refused, renumbered, or the target lost records ────────────────┐
                 ▼                                                                                │
@@ -10,13 +10,13 @@
                 │                       └────────────────────────────┴──────────────────────────►┘
                 └─► HALTED ◄─ a topic was replaced, or a gap under the policy `fail`: from every phase
 
-Several may be due at once; they are done in the order HALTED, RECOVERING, CHECKING, WAITING, and `phase` is
-the first of them. `state/phases.py` lists every arrow.
+Several may be due at once; they are handled in the order HALTED, RECOVERING, CHECKING, WAITING, and `phase`
+is the first of them. `state/phases.py` lists every arrow.
 
 Laws: what is acknowledged was fetched; what is stored was acknowledged; nothing is fetched unless the phase
-is COPYING; a position is left only when nothing is under way; one sequence number means one record
-(`state/numbering.py`). Only this module assigns a partition's fields (tests/unit/copy/test_ownership.py), and
-only the thread of its copy loop reads them: others get receipts.
+is COPYING; the position changes by a jump only when no batch is in flight; one sequence number means one
+record (`state/numbering.py`). Only this module assigns a partition's fields
+(tests/unit/copy/test_ownership.py), and only the thread of its copy loop reads them: others get receipts.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from heliograph.client.net.backoff import Backoff
 from heliograph.client.produce.partition_queue import ProducerBatch
+from heliograph.copy.state.health import Health
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.phases import Command, Held, Phase
 from heliograph.copy.state.remote_log import Foreign, RemoteLog
@@ -55,44 +55,43 @@ class Partition:
 
     lease: Lease
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
-    transactional: bool = False  # its records have the numbers of a transaction's producer
+    transactional: bool = (
+        False  # records carry the sequence numbers of the task's transactional producer
+    )
     source: TopicPartition = field(init=False)
     target: TopicPartition = field(init=False)
 
     position: int = field(init=False)
     acked: int = field(init=False)
-    outstanding: int = 0  # batches sent, or about to be, and not acknowledged
-    #: The copy reaches this upstream offset, with nothing under way, before it goes on under new numbers.
+    outstanding: int = 0  # batches in flight or queued for sending
+    #: Upstream offset at which the copy waits until no batch is in flight, then continues with new numbers.
     barrier: int | None = None
     source_end: int = -1
     source_mark: LeaderEpochMark | None = field(init=False)  # of the newest record fetched
     numbers: Numbering = field(init=False)
     offset: StoredOffset = field(init=False)
     remote: RemoteLog = field(default_factory=RemoteLog)
-    max_bytes: int | None = None  # of a batch, as far as the target has said
-    voids: bool = False  # the first transaction that it is part of is to be aborted
+    health: Health = field(default_factory=Health)
+    max_bytes: int | None = None  # the target's limit for a batch, once it has refused one
+    voids: bool = False  # the next transaction with records of this partition must be aborted
 
     # ── why it waits ─────────────────────────────────────────────────────────────────────────
     needs_recovery: bool = True
     needs_check: bool = False
     halted: bool = False
-    stalled: bool = False  # the target cannot be written to just now
+    stalled: bool = False  # the target cannot be written to at the moment
     held: Held | None = None
-    quarantining: Held | None = None  # whose coordinates are under way
-    retry_at: float | None = None
-    backoff: Backoff = field(default_factory=lambda: Backoff(first=0.5, most=30.0))
-    sequence_errors: int = 0  # how often in a row its numbers were out of order
+    quarantining: Held | None = None  # its coordinates are in flight
+    sequence_errors: int = 0  # consecutive sequence number errors
 
-    # ── what is told of it ───────────────────────────────────────────────────────────────────
-    state: PartitionState = PartitionState.RUNNING
-    error: str | None = None
+    # ── for receipts ─────────────────────────────────────────────────────────────────────────
     records: int = 0
     bytes: int = 0
-    copied: float = 0.0  # seconds since 1970
+    copied: float = 0.0  # time of the last acknowledgement, in seconds since 1970
     fallbacks: int = 0
-    foreign: int = 0  # records that other writers have put between ours
-    quarantined: int = 0  # records that were left out
-    recheck: bool = False  # the driver has to look at its topics
+    foreign: int = 0  # records of other writers between ours
+    quarantined: int = 0  # records that were not mirrored
+    recheck: bool = False  # the driver has to check the topics
     gaps: tuple[Gap, ...] = ()  # not reported yet
 
     def __post_init__(self) -> None:
@@ -106,10 +105,22 @@ class Partition:
             (lease.stored_offset,) if lease.snapshot is None else lease.snapshot.stored,
         )
         self.source_mark = lease.lineage.mark
-        if lease.lineage.landmark is not None:
-            self.remote.floor = lease.lineage.landmark.downstream
+        if lease.lineage.acked_offsets is not None:
+            self.remote.floor = lease.lineage.acked_offsets.downstream
 
-    # ── what is to be done ───────────────────────────────────────────────────────────────────
+    # ── the next command ─────────────────────────────────────────────────────────────────────
+
+    @property
+    def state(self) -> PartitionState:
+        return self.health.state
+
+    @property
+    def error(self) -> str | None:
+        return self.health.error
+
+    @property
+    def retry_at(self) -> float | None:
+        return self.health.retry_at
 
     @property
     def phase(self) -> Phase:
@@ -138,19 +149,19 @@ class Partition:
         return Command.WAIT if end is not None and self.position >= end else Command.FETCH
 
     def may_recover(self, now: float) -> bool:
-        due = self.retry_at is None or self.retry_at <= now
+        due = self.health.may_retry(now)
         return self.phase is Phase.RECOVERING and due and not self.outstanding
 
     def may_check(self) -> bool:
         return self.phase is Phase.CHECKING and not self.outstanding
 
     def may_retry(self, now: float) -> bool:
-        due = self.retry_at is not None and self.retry_at <= now
+        due = self.retry_at is not None and self.health.may_retry(now)
         return due and not self.outstanding and not self.needs_recovery
 
     @property
     def end(self) -> int | None:
-        """Not to be read beyond, for now or under this lease."""
+        """The offset that fetches must not pass, at the moment or under this lease; None: no limit."""
         if self.barrier is None:
             return self.lease.end
         return self.barrier if self.lease.end is None else min(self.lease.end, self.barrier)
@@ -161,20 +172,20 @@ class Partition:
 
     @property
     def finished(self) -> bool:
-        """Whether a bounded lease has nothing more to do, be it well or badly."""
+        """Whether a bounded lease is complete or has failed."""
         return self.done or (self.state is PartitionState.FAILED and not self.outstanding)
 
-    # ── recovery: how much is on the target, and whose numbers go on ─────────────────────────
+    # ── recovery: how much is on the target, and which producer id and sequence to resume ────
 
-    def look_at_target(
+    def compare_target(
         self, end: int, last: LastBatch | None, unreadable: str | None
     ) -> Landed | Undetermined | TargetLost:
-        """`end` is the target's log end, `last` the newest batch there of the producer of the snapshot."""
+        """`end` is the target's log end, `last` the newest batch there of the snapshot's producer."""
         base = self.numbers.base
-        lost_from = self.remote.look(end, None if base is None else base.downstream)
+        lost_from = self.remote.observe_end(end, None if base is None else base.downstream)
         found = Landed(0, 0) if base is None else landed_since(base, end, last, self.isolation)
         if self.remote.lost_from is None and isinstance(found, TargetLost):
-            return self.remote.compare(found)  # it tells more than the length of the log
+            return self.remote.compare(found)  # more precise than the log end
         if lost_from is not None:
             return TargetLost(lost_from)
         return found if unreadable is None or base is None else Undetermined(unreadable)
@@ -185,7 +196,7 @@ class Partition:
             return
         if not self.numbers.resume(landed, last):
             self.renumber(base.upstream)
-        elif not self.transactional:  # there, what follows may be of our own transactions
+        elif not self.transactional:  # in transactions, the other records may be our own
             self.foreign += landed.foreign
 
     def introduce(self, identity: ProducerIdentity) -> None:
@@ -194,28 +205,23 @@ class Partition:
     def recovered(self) -> None:
         if self.transactional:
             self.numbers.identity, self.remote.downstream = None, -1
-        self.needs_recovery, self.retry_at = False, None
+        self.needs_recovery = False
         self.numbers.begin()
-        if self.state is PartitionState.RETRYING:
-            self._clear_error()
-        elif self.state is PartitionState.FAILED:
-            self.state = PartitionState.RETRYING
+        self.health.clear_if_retrying()
+        self.health.retry()
 
     def delay_recovery(self, error: str, now: float) -> None:
-        self.retry_at = now + self.backoff.next()
-        self.state, self.error = PartitionState.RETRYING, error
+        self.health.delay(error, now)
 
     def refuse_sequence(self, error: str, now: float, *, fenced_seconds: float | None) -> None:
-        """Its numbers are not what the broker expects: look again, a bit later each time. `fenced_seconds`:
-        the broker knows a newer epoch of its producer; wait for as long."""
+        """The broker expects another sequence number: recover again, after a growing pause. If the broker has
+        a newer producer epoch, wait `fenced_seconds` instead."""
         self.sequence_errors += 1
-        self.delay_recovery(error, now)
-        if fenced_seconds is not None:
-            self.retry_at = now + fenced_seconds
+        self.health.delay(error, now, fenced_seconds)
 
     def fall_back(self, position: int | None, *, fenced: bool = False) -> int:
-        """Go on at least once: at `position`, or the last that is known to be on the target as a whole.
-        The position is returned. The next epoch of a `fenced` identity belongs to another task."""
+        """Resume at least once: at `position`, or behind the last record known to be on the target. Returns
+        the position. If `fenced`, the next epoch of the producer id belongs to another task."""
         if position is None:
             base = self.numbers.base
             position = self.acked if base is None else base.upstream
@@ -227,7 +233,7 @@ class Partition:
         return position
 
     def renumber(self, position: int) -> None:
-        """Go on at `position` with numbers of its own; nothing is under way."""
+        """Continue at `position` under the next producer epoch; no batch may be in flight."""
         assert not self.outstanding
         if self.numbers.skip:
             self.remote.lose_places(self.acked, position)
@@ -238,7 +244,7 @@ class Partition:
 
     @property
     def snapshot(self) -> ProducerSnapshot | None:
-        """What a successor may resume from."""
+        """The position that a successor may resume from."""
         numbers = self.numbers
         if self.remote.lost_from is not None:
             return self.remote.before_loss
@@ -254,22 +260,22 @@ class Partition:
             mark=self.source_mark,
         )
 
-    # ── the source's side ────────────────────────────────────────────────────────────────────
+    # ── events of the source ─────────────────────────────────────────────────────────────────
 
     def answered(self, source_end: int) -> None:
-        """A fetch was answered: the source's log ends there."""
+        """A fetch succeeded; the source's log ends at `source_end`."""
         self.source_end = source_end
-        if self.state is PartitionState.RETRYING and not self.outstanding:
-            self._clear_error()
+        if not self.outstanding:
+            self.health.clear_if_retrying()
 
     def read(self, prepared: Prepared) -> None:
-        """What every fetch tells, also one whose records are not sent."""
+        """For every fetch, also one whose records are not sent."""
         self.numbers.holes |= prepared.holes
         if prepared.mark is not None:
             self.source_mark = prepared.mark
 
-    def fetched(self, prepared: Prepared, now: float) -> None:
-        """Its batches are about to be sent."""
+    def fetched(self, prepared: Prepared) -> None:
+        """The batches of `prepared` are about to be sent. If it ends with a failure, `failed` follows."""
         for batch in prepared.there:
             at = self.numbers.skipped(batch.record_count)
             self.acked = batch.next_offset
@@ -280,7 +286,6 @@ class Partition:
         for batch in (*prepared.there, *prepared.batches)[-1:]:
             self.position = batch.next_offset
         if prepared.failure is not None:
-            self.failed(str(prepared.failure), now)
             return
         if prepared.oversize:
             self.held = Held(prepared.oversize, prepared.position)
@@ -289,38 +294,37 @@ class Partition:
             self.read_to(prepared.position)
 
     def read_to(self, position: int) -> None:
-        """All that the source has before `position` is on its way, or is not to be sent."""
+        """All records before `position` are in flight, or are not mirrored."""
         self.position = position
         if not self.outstanding:
             self.acked = position
         self._pass_barrier()
 
     def skip_deleted(self, start: int) -> None:
-        """The source has deleted the first of the records to be skipped: count on at `start`."""
+        """The source has deleted the first of the records to skip: continue to skip at `start`."""
         self.remote.lose_places(self.acked, start)
         self.numbers.skip_deleted(start - self.position)
         self.position = self.acked = start
 
     def suspect_source(self, error: str | None = None) -> None:
-        """Its log may not be the one it was. Recovery comes first, and is followed by the same question."""
+        """The source's log may have changed. Recovery comes first, and ends with the same check."""
         if self.needs_recovery or self.halted:
             return
         self.needs_check = True
         if error is not None:
-            self.trouble(error)
+            self.retrying(error)
 
-    def number_anew_from(self, offset: int) -> None:
-        """What was read from there on is not in the log any more: no record there may get its numbers."""
+    def renumber_from(self, offset: int) -> None:
+        """The log was truncated at `offset`: records from there on must get new sequence numbers."""
         self.barrier = offset
 
     def set_mark(self, mark: LeaderEpochMark | None) -> None:
         self.source_mark = mark
 
     def confirm_source(self, position: int | None = None) -> None:
-        """The copy may go on: where it is, or, since its log is not what it was, at `position`."""
+        """The copy may continue: at its position, or at `position` because the log has changed."""
         self.needs_check = False
-        if self.state is not PartitionState.FAILED:
-            self._clear_error()
+        self.health.clear_unless_failed()
         if position is not None:
             self.renumber(position)
         self._pass_barrier()
@@ -329,10 +333,11 @@ class Partition:
         if self.barrier is not None and self.position >= self.barrier and not self.outstanding:
             self.renumber(self.position)
 
-    # ── the target's side ────────────────────────────────────────────────────────────────────
+    # ── events of the target ─────────────────────────────────────────────────────────────────
 
     def acknowledged(self, batch: ProducerBatch, base_offset: int, wall: float) -> Foreign | None:
-        """Appended, or committed. What stands between it and the batch before, if that is more than ours."""
+        """A batch was appended, or committed. Returns the offsets between it and our previous batch, if other
+        writers or our markers took any."""
         assert batch.sequence is not None
         before = self.snapshot if self.remote.shows_loss(base_offset) else None
         self.stalled = False
@@ -340,150 +345,144 @@ class Partition:
         self.records += batch.record_count
         self.bytes += batch.size
         self.copied = wall
-        # Past the last batch under way, what was dropped behind it (markers, aborted data) is done too.
+        # With no batch in flight, dropped batches after this one (markers, aborted data) are done, too.
         self.acked = (
             batch.next_offset if self.outstanding else max(batch.next_offset, self.position)
         )
-        if self.state is not PartitionState.FAILED:
-            self._clear_error()
-        self.backoff.reset()
+        self.health.clear_unless_failed()
+        self.health.succeeded()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)
         foreign = self.remote.land(base_offset, batch.record_count, before)
         if self.remote.lost_from is None:
             self.remote.note_place(batch, base_offset)
-        else:  # if it is not copied again, it stands there: the map must still tell where what was lost stood
+        else:  # the map keeps the offsets of what was lost; this batch may not be copied again
             self.remote.lose_places(batch.first_offset, batch.next_offset)
             self.needs_recovery = True
         self._pass_barrier()
         return foreign
 
     def shows_loss(self, base_offset: int) -> bool:
-        """Whether a batch that landed there says that the target has lost what it had acknowledged."""
+        """Whether a batch at this offset shows that the target has lost acknowledged records."""
         if not self.remote.shows_loss(base_offset):
             return False
         self.remote.lose_from(base_offset)
         return True
 
     def settle_loss(self, end: int) -> None:
-        """What the target lost is reported, and copied again if it is to be."""
+        """The loss is reported, and the position is set back if the policy is to copy again."""
         self.remote.settle_loss(end)
 
     def void_next_transaction(self, voids: bool) -> None:
         self.voids = voids
 
     def refused(self) -> None:
-        """Go back to what is acknowledged. Whether what was sent behind it has landed is not known: the
-        target has to be looked at, and what is read again was numbered before."""
+        """Go back to the acknowledged position. Whether batches sent after it were appended is not known: the
+        target has to be read, and records fetched again had sequence numbers before."""
         self.numbers.suspend(self.snapshot, read_to=self.position)
         self.position, self.outstanding, self.stalled, self.held = self.acked, 0, False, None
         self.needs_recovery = True
 
     def aborted(self) -> None:
-        """Its transaction is: go back to what is committed."""
+        """The transaction was aborted: go back to the committed position."""
         self.position, self.outstanding, self.stalled = self.acked, 0, False
         self.refuse_held()
         self.remote.forget_end()
         self.needs_recovery |= self.remote.lost_from is not None
 
     def released(self, batches: Sequence[ProducerBatch], retry_at: float) -> None:
-        """These were not sent yet, and are dropped: they are read again when the target takes some."""
+        """These batches were queued but not sent; they are dropped, and fetched again at `retry_at`."""
         self.outstanding -= len(batches)
         self.position = batches[0].first_offset
-        self.held = None  # it comes behind what was dropped
+        self.held = None  # it follows what was dropped
         if not self.outstanding:
-            self.retry_at = retry_at
+            self.health.retry_at = retry_at
 
     def pass_marker(self) -> None:
-        """Its transaction is committed, which takes an offset of its own."""
+        """The transaction was committed; its marker takes one offset of the remote partition."""
         self.remote.pass_marker()
 
     def learn_max_bytes(self, limit: int | None) -> bool:
-        """Whether that lets us cut batches to size; false if we already did."""
+        """Whether the limit is new, so that batches can be split to fit it."""
         known, self.max_bytes = self.max_bytes, limit
         return limit is not None and limit != known
 
     # ── quarantine ───────────────────────────────────────────────────────────────────────────
 
     def quarantine(self) -> None:
-        """The coordinates of what is held are under way."""
+        """The coordinates of `held` are in flight."""
         self.quarantining = self.held
 
     def pass_held(self) -> Held | None:
-        """They are in the quarantine topic: these records will never be on the target. None: the copy is
-        elsewhere by now, and may come across them again."""
+        """The coordinates are in the quarantine topic: skip the records. None if the copy has moved elsewhere
+        since; it may fetch the same records again."""
         held, self.quarantining = self.quarantining, None
         if held is None or held is not self.held:
             return None
         self.quarantined += len(held.records)
-        self._clear_error()
-        self.backoff.reset()
-        # A successor counts mirrored records from a snapshot on: none may be one that was left out.
+        self.health.clear()
+        self.health.succeeded()
+        # A successor counts mirrored records from the snapshot on: no quarantined record may be among them.
         self.renumber(held.position)
         return held
 
     def refuse_held(self) -> None:
-        """They will not be there: the partition comes across the same records again."""
+        """The coordinates were not written: the same records will be fetched again."""
         self.held = self.quarantining = None
 
-    # ── trouble ──────────────────────────────────────────────────────────────────────────────
+    # ── errors ───────────────────────────────────────────────────────────────────────────────
 
-    def trouble(self, error: str) -> None:
-        """It is tried again without more ado; a failure stays one until its retry."""
-        if self.state is not PartitionState.FAILED:
-            self.state, self.error = PartitionState.RETRYING, error
+    def retrying(self, error: str) -> None:
+        """A request failed and is repeated by its sender."""
+        self.health.retrying(error)
 
     def stall(self, error: str) -> None:
-        """The target takes nothing just now; what is under way is sent again by the producer."""
+        """The target cannot be written to; the producer repeats what is in flight."""
         self.stalled = True
-        self.trouble(error)
+        self.retrying(error)
 
     def failed(self, error: str, now: float) -> None:
-        self.state, self.error = PartitionState.FAILED, error
-        self.retry_at = now + self.backoff.next()
+        self.health.fail(error, now)
 
     def retried(self) -> None:
-        """Go back to what is acknowledged and try again from there."""
-        if self.state is PartitionState.FAILED:
-            self.state = PartitionState.RETRYING
-        self.retry_at, self.stalled = None, False
+        """Go back to the acknowledged position and fetch from there."""
+        self.health.retry()
+        self.stalled = False
         self.position = self.acked
 
     def halt(self, error: str) -> None:
-        """The driver, or a user, decides how it goes on."""
-        self.halted, self.needs_check, self.retry_at = True, False, None
-        self.state, self.error = PartitionState.FAILED, error
+        """Stop under this lease: the driver, or a user, decides how to continue."""
+        self.halted, self.needs_check = True, False
+        self.health.halt(error)
 
     def replaced(self, error: str) -> None:
-        """One of its topics is another than that of the lease."""
+        """The source or the remote topic is not the one of the lease."""
         self.recheck = True
         self.halt(error)
 
-    def _clear_error(self) -> None:
-        self.state, self.error = PartitionState.RUNNING, None
-
-    # ── what is stored and told of it ────────────────────────────────────────────────────────
+    # ── offsets and receipts ─────────────────────────────────────────────────────────────────
 
     @property
     def to_store(self) -> bool:
-        """Not before the snapshot that it resumes from is left: no newer one could name the offset."""
+        """Whether `acked` should be stored. Not while `numbers.base` is in use: `snapshot` is still the one
+        before, and does not name the new offset."""
         unlike = self.acked != self.offset.position
         return unlike and self.numbers.base is None and not self.needs_recovery
 
     def mark_to_store(self) -> int:
-        """The position that is to be stored now."""
+        """Returns the position to store now."""
         self.offset.mark(self.acked)
         return self.acked
 
     def store(self, position: int | None) -> None:
-        """What the offsets topic is going to say; None: that is not known."""
+        """This position was given to the offsets topic; None: what the topic has is not known."""
         self.offset.position = position
 
     def confirm_stored(self, position: int) -> None:
         self.offset.confirm(position)
 
     def map_offsets(self) -> None:
-        """Where records land is asked for."""
+        """Record the offsets at which records land."""
         self.remote.landing = OffsetMapBuilder(self.lease.start)
 
     def report_gap(self, gap: Gap) -> None:

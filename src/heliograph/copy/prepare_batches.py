@@ -1,5 +1,5 @@
-"""From fetched records to batches that the target takes: select, repack where it must be, and leave out what
-the target has already."""
+"""Turns fetched records into batches for the target: selects, repacks where necessary, and drops the records
+that the target already has."""
 
 from __future__ import annotations
 
@@ -19,18 +19,26 @@ from heliograph.records.repack import repack
 from heliograph.records.select import Selected, Selection, select
 from heliograph.wire.fetch import FetchedPartition
 
-#: Records left out in one go: each takes a look at its whole batch, and other partitions wait meanwhile.
+#: Oversize records handled per fetch: each needs its whole batch decoded, while other partitions wait.
 _OVERSIZE_RUN = 20
 
 _Runs = tuple[tuple[int, int], ...]
 
 
 class Prepared(NamedTuple):
-    """A fetch as it is to be sent: `batches`, in order; before them, what is `there` already. With a failure,
-    `position` is where it was: the rest was not looked at. `uncertain`: what is there cannot be counted off.
-    `oversize` records come right behind the batches, with nothing between them that the target takes.
-    `renumbered`: compaction has been at records that were sent before, so that none of this may be sent under
-    the numbers of then. `holes`: it has been at records to be skipped. `mark`: of the newest record read."""
+    """The content of a fetch, ready to be sent.
+
+    batches      to send, in order
+    position     the next offset to fetch; unchanged after a failure
+    failure      why the rest of the fetch was not processed
+    there        what the target already has, before `batches`
+    uncertain    which records the target has cannot be determined
+    oversize     records too large for the target, directly after `batches`
+    renumbered   compaction has removed records that were sent before, so none of these may be sent under the
+                 same sequence numbers
+    holes        compaction has removed records that were to be skipped
+    mark         of the newest record read
+    """
 
     batches: list[ProducerBatch]
     position: int
@@ -51,10 +59,8 @@ def prepare(
     subject: str,
     quarantine: bool = False,
 ) -> Prepared:
-    """With `quarantine`, records that are too large for the target are left out instead of a failure."""
+    """With `quarantine`, records too large for the target become `oversize` instead of a failure."""
     cutter = _Cutter(copy, append_time, subject, quarantine)
-    there: list[ProducerBatch] = []
-    uncertain = holes = False
     try:
         selection = select(
             answer.records,
@@ -64,40 +70,46 @@ def prepare(
             append_time=append_time,
         )
     except CorruptRecords as e:
-        return Prepared([], copy.position, CorruptRecords(f"{subject}: {e}; it is not passed on"))
-    if copy.numbers.skip:
-        try:
-            there, rest = cutter.count_off(selection)
-            holes = _has_holes(copy, selection, there)
-            uncertain = _uncertain(copy, selection, there, holes)
-        except CorruptRecords as e:
-            return Prepared([], copy.position, e)
-        selection = selection._replace(batches=rest)
-    if _renumbered(copy, selection.batches):
-        position = selection.batches[0].first_offset if there else copy.position
-        return Prepared(
-            [], position, there=there, uncertain=uncertain, renumbered=True, holes=holes
-        )
+        return Prepared([], copy.position, CorruptRecords(f"{subject}: {e}; it is not mirrored"))
+    try:
+        skipped, selection = _skip_landed(copy, cutter, selection)
+    except CorruptRecords as e:
+        return Prepared([], copy.position, e)
+    if _renumbered(copy, selection.batches) or _is_proven(copy, skipped.there):
+        rest = selection.batches[0].first_offset if selection.batches else selection.position
+        position = rest if skipped.there else copy.position
+        return skipped._replace(position=position, renumbered=True)
     failure, position, mark = None, copy.position, None
     try:
         position = cutter.take_all(selection)
         mark = _mark(copy, selection)
     except (CorruptRecords, RecordTooLarge) as e:
         failure = e
-    return Prepared(
-        cutter.batches,
-        position,
-        failure,
-        there,
-        uncertain,
-        cutter.oversize,
-        holes=holes,
+    return skipped._replace(
+        batches=cutter.batches,
+        position=position,
+        failure=failure,
+        oversize=cutter.oversize,
         mark=mark,
     )
 
 
+def _skip_landed(
+    copy: Partition, cutter: _Cutter, selection: Selection
+) -> tuple[Prepared, Selection]:
+    """What the target already has, and the rest of the selection."""
+    nothing = Prepared([], copy.position)
+    if not copy.numbers.skip:
+        return nothing, selection
+    there, rest = cutter.count_off(selection)
+    holes = _has_holes(copy, selection, there)
+    uncertain = _uncertain(copy, selection, there, holes)
+    skipped = nothing._replace(there=there, uncertain=uncertain, holes=holes)
+    return skipped, selection._replace(batches=rest)
+
+
 def _mark(copy: Partition, selection: Selection) -> LeaderEpochMark | None:
-    """While records are counted off, a predecessor has read further."""
+    """None while records are skipped that the predecessor has read beyond: its mark is newer."""
     before = copy.source_mark
     further = before is not None and copy.numbers.skip and before.offset > selection.position
     if not selection.epochs or further:
@@ -106,12 +118,17 @@ def _mark(copy: Partition, selection: Selection) -> LeaderEpochMark | None:
 
 
 def _renumbered(copy: Partition, batches: Iterable[Selected]) -> bool:
-    """Whether compaction has been at records that may have been numbered before."""
+    """Whether compaction has removed records among those that may have been numbered before."""
     return any(each.holes and each.first_offset < copy.numbers.given_to for each in batches)
 
 
+def _is_proven(copy: Partition, there: Sequence[ProducerBatch]) -> bool:
+    """Whether all records to skip were found, after a snapshot without an isolation level."""
+    return copy.numbers.unproven and bool(there) and _is_all(copy, there)
+
+
 def _has_holes(copy: Partition, selection: Selection, there: Sequence[ProducerBatch]) -> bool:
-    """Whether compaction has been at records to be skipped, in this fetch or one before."""
+    """Whether compaction has removed records to skip, in this fetch or an earlier one."""
     end = there[-1].next_offset if there else selection.position
     within = any(each.holes and each.first_offset < end for each in selection.batches)
     return copy.numbers.holes or within or (selection.holes and not _is_all(copy, there))
@@ -124,9 +141,9 @@ def _is_all(copy: Partition, there: Sequence[ProducerBatch]) -> bool:
 def _uncertain(
     copy: Partition, selection: Selection, there: Sequence[ProducerBatch], holes: bool
 ) -> bool:
-    """The last record counted off must be the very one that stands last on the target: records may be gone
-    since they were copied, or be others, and counting them would leave out others that were not copied. And
-    what is there cannot be more than the source has."""
+    """The last record to skip must equal the last one on the target. Source records may have been removed or
+    replaced since they were copied; counting alone would then skip records that were not copied. And the
+    target cannot have more records than the source."""
     if not _is_all(copy, there):
         return selection.position >= copy.source_end >= 0
     same = _same_record(there[-1], memoryview(copy.numbers.landed_last))
@@ -134,8 +151,8 @@ def _uncertain(
 
 
 def _same_record(upstream: ProducerBatch, downstream: memoryview) -> bool | None:
-    """None if compaction has emptied the target's last batch: what its last record was is not known then.
-    A target may have stamped its records with its own time (LogAppendTime)."""
+    """None if compaction has emptied the target's last batch, so that there is nothing to compare with.
+    Timestamps are not compared if the target uses LogAppendTime."""
     landed = decode(downstream) if downstream else []
     if not landed:
         return None
@@ -148,7 +165,7 @@ def _same_record(upstream: ProducerBatch, downstream: memoryview) -> bool | None
 def leave_out(
     batches: Sequence[ProducerBatch], records: int
 ) -> tuple[list[ProducerBatch], list[ProducerBatch]]:
-    """The first `records`, which the target has, and the rest. Law: together they are what was given."""
+    """Splits off the first `records`, which the target has. Law: both parts together are the input."""
     there: list[ProducerBatch] = []
     rest: list[ProducerBatch] = []
     for batch in batches:
@@ -165,7 +182,7 @@ def leave_out(
 
 
 def _cut(batch: ProducerBatch, records: int) -> tuple[ProducerBatch, ProducerBatch]:
-    """Its writer before us had cut it otherwise: to other limits, or from another fetch."""
+    """Splits a batch that the predecessor had split elsewhere: by other limits, or in another fetch."""
     head, tail = _cut_runs(batch.runs or ((batch.first_offset, batch.record_count),), records)
     (base,) = PREFIX.unpack_from(batch.data)[:1]
     (piece,) = repack(batch.data, first=base + records)
@@ -195,7 +212,7 @@ def _whole(selected: Selected) -> ProducerBatch:
 
 
 class _Cutter:
-    """Batches as the target takes them: as they are, or repacked; and what it does not take at all."""
+    """Collects batches for the target, unchanged or repacked, and the records too large for it."""
 
     def __init__(self, copy: Partition, append_time: bool, subject: str, quarantine: bool) -> None:
         self.batches: list[ProducerBatch] = []
@@ -206,15 +223,15 @@ class _Cutter:
         self._quarantine = quarantine
 
     def take_all(self, selection: Selection) -> int:
-        """The position behind what was taken."""
+        """Returns the position after what was taken."""
         for selected in selection.batches:
             if not self._take(selected):
                 return self.oversize[-1].offset + 1
         return selection.position
 
     def count_off(self, selection: Selection) -> tuple[list[ProducerBatch], list[Selected]]:
-        """Batches with the first `skip` records, which the target has, and what to take of the rest. None of
-        them is too large: the target has taken them."""
+        """Splits off the first `skip` records, which the target has. They are not too large: the target has
+        accepted them before."""
         there: list[ProducerBatch] = []
         left, batches = self._copy.numbers.skip, list(selection.batches)
         while left and batches:
@@ -231,7 +248,7 @@ class _Cutter:
         return there, batches
 
     def _take(self, selected: Selected) -> bool:
-        """False: it has to wait until the records before it that are left out stand in quarantine."""
+        """False if it has to wait until the oversize records before it are in quarantine."""
         most = self._copy.max_bytes
         if selected.repack or (most is not None and len(selected.data) > most):
             return self._take_pieces(selected)
@@ -258,7 +275,7 @@ class _Cutter:
     def _pieces_from(
         self, selected: Selected, first: int
     ) -> tuple[list[ProducerBatch], RecordTooLarge | None]:
-        """What stands before a record too large goes on."""
+        """Returns the pieces before the first record that is too large, and that record's error."""
         limit = self._copy.max_bytes
         try:
             return list(self._pieces(selected, first, self._copy.end, limit)), None

@@ -1,9 +1,9 @@
 """Finds out how much of each partition is already on the target, and resumes its producer id and sequence.
 
-Before anything is sent, and whenever what was sent is refused, the target's log is looked at
-(`plan/resume.py` has the picture). Where that does not tell, the copy goes on from the last position that is
-known, at least once, and says so. No record goes out under a producer id and epoch before the state topic has
-a snapshot that names them: a successor would not know of it.
+The target's log is read before anything is sent, and after a batch was refused (`plan/resume.py` has the
+picture). If the log does not show which records arrived, the copy resumes at the last known position, at
+least once, and logs a warning. No record is sent under a new producer id and epoch before the state topic has
+a snapshot with them: a successor could not find the records otherwise.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import TargetLost, Undetermined
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: So often in a row numbers may be out of order before they are given up: a batch of a dead task that its
-#: broker has appended, but not yet replicated, is not to be seen at first.
+#: Consecutive sequence errors before the numbers are given up. The first may be due to a batch of a dead task
+#: that is appended but not yet replicated, and so not visible.
 _ATTEMPTS = 6
-#: How long the first record of a new producer waits in one go for the snapshot that names it.
+#: How long one attempt waits until the snapshot with a new producer id is written.
 _SNAPSHOT_SECONDS = 3.0
-#: A task whose epoch is outdated waits longer than a lost driver goes unnoticed: one that still runs then is
-#: the only one, and knows less than the broker.
+#: How long a task with an outdated producer epoch waits: longer than leases last without the driver. A task
+#: that still runs then is the only one.
 _FENCED_SECONDS = SILENT_SECONDS + 1.0
 _LAST_EPOCH = 2**15 - 1
 
 
 class ProducerRecovery:
-    """`probe_client` is a client that nothing else uses: no question waits behind a request that copies.
-    `on_loss(copy, end)` is called when the target has lost what it had acknowledged from `end` on."""
+    """`probe_client` is a client that nothing else uses, so that its requests do not wait behind those of the
+    copy. `on_loss(copy, end)` is called when the target has lost acknowledged records from `end` on."""
 
     def __init__(
         self,
@@ -55,15 +55,16 @@ class ProducerRecovery:
         self._producer = producer
         self._snapshots = snapshots
         self._on_loss = on_loss
-        self._unnamed: set[Partition] = set()  # no snapshot with their identity is written yet
+        self._unnamed: set[Partition] = set()  # whose producer id is in no snapshot yet
 
     @property
     def names_pending(self) -> bool:
-        """Whether a producer waits for the state topic."""
+        """Whether a partition waits until its producer id is in the state topic."""
         return bool(self._unnamed)
 
     def resume_producers(self, copies: Collection[Partition]) -> list[Partition]:
-        """Those that may go on now; the others know why not. Raises ClientError if the target is away."""
+        """Returns those that may be copied now; the others have their cause in `error`. Raises ClientError if
+        the target cannot be reached."""
         found = self._look(copies, {copy.target: _wanted(copy) for copy in copies})
         self._identify([copy for copy in found if copy.numbers.identity is None])
         found = self._named(found)
@@ -73,15 +74,14 @@ class ProducerRecovery:
         return found
 
     def skip_landed(self, copies: Collection[Partition]) -> list[Partition]:
-        """As `resume_producers`, for those whose numbers are a transaction's. A snapshot is then that of a
-        predecessor that did not mirror exactly once, and tells what is on the target beyond the stored
-        offset."""
+        """As `resume_producers`, for exactly once. A snapshot is then that of a predecessor that mirrored at
+        least once, and shows which records after the stored offset are on the target."""
         known = [copy for copy in copies if copy.numbers.base is not None or copy.remote.floor >= 0]
         return self._look(copies, {copy.target: _wanted(copy) for copy in known})
 
     def _identify(self, copies: Collection[Partition]) -> None:
-        """The next epoch of the identity before: brokers refuse what is still under way of that one, once
-        they have a batch of this. Without one before, a new producer id."""
+        """The next epoch of the previous identity: once brokers have a batch of it, they refuse late batches
+        of the previous one. Without a previous identity, a new producer id."""
         fresh: ProducerIdentity | None = None
         for copy in copies:
             before = copy.numbers.retired
@@ -93,7 +93,8 @@ class ProducerRecovery:
         self._unnamed |= set(copies)
 
     def _named(self, copies: Collection[Partition]) -> list[Partition]:
-        """Those whose identity stands in the state topic, or never will. The others wait for that topic."""
+        """Returns those whose producer id is in the state topic, or cannot be written to it. The others wait
+        for that topic."""
         new = [copy for copy in copies if copy in self._unnamed]
         if new:
             self._snapshots.write_now(new, _SNAPSHOT_SECONDS)
@@ -101,7 +102,8 @@ class ProducerRecovery:
                 self._unnamed -= set(new)
         for copy in (copy for copy in new if copy in self._unnamed):
             copy.delay_recovery(
-                f"{self._flow}: {copy.source}: its producer id is not noted yet: {self._snapshots.problem}",
+                f"{self._flow}: {copy.source}: its producer id is not in the state topic yet: "
+                f"{self._snapshots.problem}",
                 time.monotonic(),
             )
         return [copy for copy in copies if copy not in self._unnamed]
@@ -116,7 +118,7 @@ class ProducerRecovery:
         found = [copy for copy in copies if copy.target not in wanted or self._resumes(copy, seen)]
         if landed := sum(copy.numbers.skip for copy in found):
             log.info(
-                "flow %s: %d partitions looked at in %d ms: %d records are on the target already",
+                "flow %s: recovered %d partitions in %d ms: %d records are already on the target",
                 self._flow,
                 len(wanted),
                 (time.monotonic() - began) * 1000,
@@ -125,14 +127,14 @@ class ProducerRecovery:
         return found
 
     def _resumes(self, copy: Partition, seen: LogEnds) -> bool:
-        """Whether it is known where the copy goes on."""
+        """Whether the position to resume at is known."""
         if (problem := seen.missing.get(copy.target)) is not None:
             if copy.error != problem:
                 log.warning("flow %s: %s", self._flow, problem)
             copy.delay_recovery(problem, time.monotonic())
             return False
         end, last = seen.ends[copy.target], seen.last.get(copy.target)
-        landed = copy.look_at_target(end, last, seen.unreadable.get(copy.target))
+        landed = copy.compare_target(end, last, seen.unreadable.get(copy.target))
         if isinstance(landed, TargetLost):
             self._on_loss(copy, landed.end)
             copy.settle_loss(end)
@@ -143,7 +145,7 @@ class ProducerRecovery:
         copy.resume_behind(landed, last)
         if copy.numbers.skip:
             log.debug(
-                "flow %s: %s: %d records from source offset %d on are on the target already",
+                "flow %s: %s: %d records from source offset %d on are already on the target",
                 self._flow,
                 copy.source,
                 copy.numbers.skip,
@@ -152,16 +154,16 @@ class ProducerRecovery:
         return True
 
     def refused(self, copy: Partition, error: BrokerError) -> None:
-        """Its numbers are not what the broker expects: look again, a bit later each time."""
-        said = f"{copy.source}: {error}"
-        fenced = error.code == error_codes.INVALID_PRODUCER_EPOCH
+        """The broker expects another sequence number or epoch: recover again, after a growing pause."""
+        cause = f"{copy.source}: {error}"
+        fenced = error.code == ErrorCode.INVALID_PRODUCER_EPOCH
         copy.refuse_sequence(
-            said, time.monotonic(), fenced_seconds=_FENCED_SECONDS if fenced else None
+            cause, time.monotonic(), fenced_seconds=_FENCED_SECONDS if fenced else None
         )
         if fenced or copy.sequence_errors > _ATTEMPTS:
-            self.fall_back_to_at_least_once(copy, said, fenced=fenced)
+            self.fall_back_to_at_least_once(copy, cause, fenced=fenced)
         else:
-            log.warning("flow %s: %s; looking at the target", self._flow, said)
+            log.warning("flow %s: %s; reading the target's log", self._flow, cause)
 
     def fall_back_to_at_least_once(
         self, copy: Partition, reason: str, position: int | None = None, *, fenced: bool = False

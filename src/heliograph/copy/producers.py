@@ -1,4 +1,4 @@
-"""The producers of a link: one for records, and another for offsets if they are stored on another cluster."""
+"""The producers of a copy loop: one for records, another for offsets if those are on another cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WAIT_SECONDS = 0.1
 
 
 class Producers:
-    """`options` are of the one for records, which may write in transactions."""
+    """`options` are those of the producer for records, which may be transactional."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class Producers:
         return all(producer.idle for producer in self._all)
 
     def drain(self, send: Callable[[], None], deadline: float) -> None:
-        """Until all is acknowledged or the time is up."""
+        """Send and receive until everything is acknowledged or the deadline has passed."""
         while not self.idle and time.monotonic() < deadline:
             send()
             wait(self.connections(), _WAIT_SECONDS)

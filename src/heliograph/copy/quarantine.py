@@ -1,9 +1,9 @@
-"""Records that the target does not take: their coordinates go to the quarantine topic, in order.
+"""Writes the coordinates of records that the target rejects to the quarantine topic, in order.
 
-    everything before it acknowledged ──► its coordinates acknowledged ──► the partition goes on behind it
+    all records before it acknowledged ──► its coordinates acknowledged ──► the partition continues after it
 
-So the position never passes a record that stands neither on the target nor in quarantine. A crash in
-between writes the same key once more.
+So the position never passes a record that is neither on the target nor in quarantine. After a crash in
+between, the same key is written once more.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ log = logging.getLogger(__name__)
 
 
 class Quarantine:
-    """Of one copy loop. A partition is held from the moment its records are too large until they are away."""
+    """Part of one copy loop. A partition waits from the moment it meets oversize records until their
+    coordinates are acknowledged."""
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow = flow
         self.enabled = flow.quarantine is not None
         self.topics = frozenset({flow.quarantine.name} if flow.quarantine is not None else ())
-        self._under_way: deque[Partition] = deque()
+        self._in_flight: deque[Partition] = deque()
 
     def write(self, copy: Partition, producer: Producer) -> None:
-        """Write the coordinates of what is held."""
+        """Write the coordinates of the partition's `held` records."""
         assert copy.held is not None
         now_ms = int(time.time() * 1000)
         entries = [
@@ -49,14 +50,14 @@ class Quarantine:
         batch = encode([Record(timestamp=now_ms, key=e.key(), value=e.value()) for e in entries])
         (topic,) = self.topics
         copy.quarantine()
-        self._under_way.append(copy)
+        self._in_flight.append(copy)
         producer.append(
             TopicPartition(topic, 0), ProducerBatch(memoryview(batch), len(entries), -1, -1)
         )
 
     def acknowledged(self) -> Partition:
-        """The coordinates that were sent first are there: their partition, which stands behind them now."""
-        copy = self._under_way.popleft()
+        """The coordinates sent first are acknowledged. Returns their partition, which is now after them."""
+        copy = self._in_flight.popleft()
         held = copy.pass_held()
         (topic,) = self.topics
         for record in held.records if held is not None else ():
@@ -71,16 +72,16 @@ class Quarantine:
         return copy
 
     def refused(self) -> list[Partition]:
-        """None of the coordinates under way will be there: their partitions have to start over."""
-        copies = list(self._under_way)
-        self._under_way.clear()
+        """The coordinates in flight were rejected: their partitions fetch the records again."""
+        copies = list(self._in_flight)
+        self._in_flight.clear()
         for copy in copies:
             copy.refuse_held()
         return copies
 
     def clear(self) -> None:
-        """All partitions go back, and nothing is under way any more."""
-        self._under_way.clear()
+        """All partitions go back; nothing is in flight."""
+        self._in_flight.clear()
 
     def waiting(self) -> list[Partition]:
-        return list(self._under_way)
+        return list(self._in_flight)

@@ -1,4 +1,4 @@
-"""Does what the partitions of a copy loop ask for: subscribes to them, and keeps those that wait."""
+"""Carries out the commands of a copy loop's partitions: fetch, recover, check, quarantine or wait."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _QUIET_SECONDS = 1.0
 
 
 class SubscriptionState:
-    """Of one copy loop; its thread's. Law: only a partition in `Fetcher.positions` is fetched, and no other
-    module puts one there."""
+    """Part of one copy loop, for its thread. Law: only partitions in `Fetcher.positions` are fetched, and
+    only this class puts them there."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class SubscriptionState:
         self._quiet_until = 0.0
 
     def obey(self, copy: Partition) -> None:
-        """After every event of a partition."""
+        """Carry out the partition's command; called after each of its events."""
         self._syncs.moved = self._snapshots.moved = True
         command = copy.command
         if command is Command.FETCH:
@@ -73,28 +73,28 @@ class SubscriptionState:
             self.obey(copy)
 
     def retry(self, copy: Partition, now: float) -> None:
-        """Go back and try again, if it is time to."""
+        """Fetch again from the acknowledged position, if the pause is over."""
         if copy.may_retry(now):
             self._learn_limit_again(copy)
             copy.retried()
             self.obey(copy)
 
     def stall(self, copy: Partition, error: str) -> None:
-        """Its target takes nothing just now."""
+        """The remote partition cannot be written to at the moment."""
         self._warn(copy, error)
         copy.stall(error)
         self.obey(copy)
 
     def mark_retrying(self, copy: Partition, error: str) -> None:
         self._warn(copy, error)
-        copy.trouble(error)
+        copy.retrying(error)
 
     def _warn(self, copy: Partition, error: str) -> None:
-        """At most once a second: a broker that goes takes a thousand partitions with it."""
+        """At most one line per second: one lost broker may affect a thousand partitions."""
         now = time.monotonic()
         if copy.error != error and now >= self._quiet_until:
             self._quiet_until = now + _QUIET_SECONDS
-            log.warning("%s; trying again (others may wait, too: heliograph status)", error)
+            log.warning("%s; retrying (more partitions may be affected: heliograph status)", error)
 
     def fail(self, copy: Partition, error: str) -> None:
         if copy.error != error:
@@ -103,7 +103,7 @@ class SubscriptionState:
         self.obey(copy)
 
     def learn_max_bytes(self, copy: Partition) -> bool:
-        """Whether knowing the target's limit lets us cut batches to size; false if we already did."""
+        """Whether the target's limit is new, so that batches can be split to fit it."""
         try:
             value = topic_config(self._target, copy.target.topic, "max.message.bytes")
         except ClientError as e:
@@ -112,7 +112,7 @@ class SubscriptionState:
         return copy.learn_max_bytes(int(value) if value else None)
 
     def _learn_limit_again(self, copy: Partition) -> None:
-        """A user may have raised it: that is what a failed partition waits for."""
+        """The user may have raised the limit, which is what a failed partition waits for."""
         if copy.state is PartitionState.FAILED and copy.max_bytes is not None:
             self.learn_max_bytes(copy)
 

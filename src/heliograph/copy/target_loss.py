@@ -1,10 +1,10 @@
-"""Where to go back to when the target has lost records that it had acknowledged.
+"""Finds the source offset to resume from when the target has lost acknowledged records.
 
     upstream      … 480 481 482 483 484 485 …        acknowledged up to 485
     downstream    … 400 401 402 │                    the log ends at 403 now: go back to source offset 483
 
-An unclean leader election or a restored back-up shortens a log. Which source offset stood at its new end is
-in the offset map: what this task has noted, and what the state topic has of earlier tasks.
+An unclean leader election or a restored backup shortens a log. The offset map has the source offset of its
+new end: this task's part of the map, and the part of earlier tasks in the state topic.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_records import state_topic
-from heliograph.model import Gap, GapKind, Landmark, OffsetRange
-from heliograph.plan.gaps import Verdict
+from heliograph.model import AckedOffsets, Gap, GapKind, OffsetRange
+from heliograph.plan.gap_verdict import Verdict
 
 _SIDE_SECONDS = 1.5
 
@@ -35,8 +35,9 @@ class TargetLoss:
         self._state = state
 
     def judge(self, copy: Partition, end: int) -> tuple[Verdict, bool]:
-        """The target's log ends at `end`, or did once. Whether the verdict's position is exact: if not,
-        records behind it may be on the target already. Raises ClientError if the map cannot be read."""
+        """The target's log ends at `end`, or did once. Returns the verdict, and whether its position is
+        exact: if not, records after it may already be on the target. Raises ClientError if the map cannot be
+        read."""
         upstream, exact = self._upstream_at(copy, end)
         if upstream is None or upstream > copy.acked:
             base = copy.numbers.base
@@ -69,14 +70,14 @@ class TargetLoss:
         return upstream, upstream is None or not known.has_lost_from(upstream)
 
 
-def _is_one_run(last: OffsetRange, known: Landmark) -> bool:
-    """The last range has only gone on since it was written."""
+def _is_one_run(last: OffsetRange, known: AckedOffsets) -> bool:
+    """Whether the last range has only grown since it was written."""
     return known.downstream - last.downstream == known.upstream - last.upstream
 
 
-def _known_landing(copy: Partition) -> Landmark | None:
-    """What the offset map's last range goes up to, unless another has begun since it was written."""
+def _known_landing(copy: Partition) -> AckedOffsets | None:
+    """The end of the offset map's last range, unless another range has begun since it was written."""
     base = copy.numbers.base
     if base is not None:
-        return Landmark(base.upstream, base.downstream)
-    return copy.lease.lineage.landmark
+        return AckedOffsets(base.upstream, base.downstream)
+    return copy.lease.lineage.acked_offsets

@@ -1,4 +1,4 @@
-"""A flow's byte rate (`throttle.bytes.per.second`): a token bucket, and what follows for fetches."""
+"""Limits a flow's byte rate (`throttle.bytes.per.second`) with a token bucket."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 
 log = logging.getLogger(__name__)
 
-#: What one round of fetches asks for, in seconds of the rate: little enough to be smooth, and to be shared
-#: by all partitions (brokers let them take turns), enough to need few requests.
+#: Size of one round of fetches, in seconds of the rate: small enough to be smooth and to be shared by all
+#: partitions (brokers rotate them), large enough to need few requests.
 _ROUND_SECONDS = 0.1
-#: What a pause may save up, in seconds of the rate.
+#: Tokens saved up during a pause, in seconds of the rate.
 _BURST_SECONDS = 0.25
-#: A flow has been throttled if it had to wait within so many seconds.
+#: A flow counts as throttled if it had to wait within this time.
 _LATELY_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBucket:
-    """`level` bytes may be spent as of `at`. It may be overdrawn: what a broker sends is known afterwards.
+    """`level` bytes may be spent as of `at`. It may become negative: a response's size is known afterwards.
 
-    Law: in any time t no more than (t + burst) * rate bytes are spent, and one overdraft on top.
+    Law: in any time t at most (t + burst) * rate bytes are spent, plus one overdraft.
     """
 
     rate: float
@@ -41,7 +41,7 @@ class TokenBucket:
 
 
 class Throttle:
-    """Of one link, whose share of the flow's rate is `rate` bytes per second; 0 for no limit."""
+    """Part of one copy loop, whose share of the flow's rate is `rate` bytes per second; 0 for no limit."""
 
     def __init__(self, rate: float, now: float, subject: str) -> None:
         self._subject = subject
@@ -54,7 +54,7 @@ class Throttle:
         return max(int(self._bucket.rate * _ROUND_SECONDS), 1) if self._bucket else None
 
     def wait(self, fetched_bytes: int, now: float) -> float:
-        """Seconds until the next fetch may be sent, given how much was fetched in all."""
+        """Seconds until the next fetch may be sent; `fetched_bytes` is the total so far."""
         if self._bucket is None:
             return 0.0
         self._bucket = self._bucket.spent(fetched_bytes - self._counted, now)
@@ -62,8 +62,8 @@ class Throttle:
         seconds = self._bucket.wait(now)
         if seconds and self._waited_at is None:
             log.warning(
-                "%s: throttled: throttle.bytes.per.second holds the copy back (%s bytes/s in this task; "
-                "said once per epoch)",
+                "%s: throttled: throttle.bytes.per.second limits the copy (%s bytes/s in this task; "
+                "logged once per epoch)",
                 self._subject,
                 f"{self._bucket.rate:,.0f}",
             )
@@ -72,5 +72,5 @@ class Throttle:
         return seconds
 
     def held_back(self, now: float) -> bool:
-        """Whether the flow would have been faster without, lately."""
+        """Whether the limit has slowed the flow in the last 2 s."""
         return self._waited_at is not None and now - self._waited_at < _LATELY_SECONDS

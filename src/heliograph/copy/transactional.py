@@ -1,7 +1,8 @@
-"""Delivery exactly once: what is written counts when its transaction is committed (`commits.py`).
+"""Delivery exactly once: batches count as mirrored when their transaction is committed (`commits.py`).
 
-Where a partition stands needs no look at the target: what is committed is what the stored offsets say. Only a
-predecessor that did not mirror exactly once has left a snapshot, and is on the target beyond them.
+The position of a partition is its stored offset, since both are committed together; the target need not be
+read. The exception is a predecessor that mirrored at least once: its snapshot shows that the target has more
+records than the stored offset says.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from heliograph.copy.state.remote_log import Foreign
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import TopicPartition
 
-#: How long the end of an epoch waits for the last transaction; after half of it, it is aborted.
+#: How long the end of an epoch waits for the last transaction; after half of this time it is aborted.
 _END_SECONDS = 3.0
-#: The offset map is true once it is committed, so it follows the offsets, at this distance at most.
+#: The offset map is valid once its transaction is committed, so it is written at most this long after it.
 _FLUSH_SECONDS = 1.0
 _WAIT_SECONDS = 0.1
 
@@ -78,12 +79,13 @@ class Transactional:
         self._detector.suspect(copy, foreign)
 
     def losing(self, copy: Partition) -> None:
-        """Records of which the target has lost the marker alone would be committed by our next one, and are
-        copied again: that transaction is aborted. Where a batch has shown the loss, it was."""
+        """If the target has lost only the marker of some records, our next commit marker would commit them,
+        and they are copied again as well: so the next transaction is aborted. Where a batch has shown the
+        loss, its transaction was aborted already."""
         copy.void_next_transaction(copy.remote.lost_from is None)
 
     def tick(self, now: float) -> None:
-        """Offsets are committed with their records; what explains them follows."""
+        """Offsets are committed with their records; syncs and the offset map follow."""
         self._parts.snapshots.tick(now, self._parts.copies.values())
         if self._commits.count != self._flushed and now >= self._next_flush:
             self._flushed = self._commits.count
@@ -108,16 +110,16 @@ class Transactional:
             if time.monotonic() > began + _END_SECONDS / 2:
                 self._commits.void_unsettled("the epoch ends")
         if not self._commits.ended:
-            # Committed or not: a successor must not guess.
+            # Whether it was committed is not known: the next epoch must read the stored offsets.
             raise HeliographError(
                 f"flow {self._flow.name}: the target did not end the transaction within "
-                f"{_END_SECONDS:.0f} s; going back to the stored offsets"
+                f"{_END_SECONDS:.0f} s; resuming from the stored offsets"
             )
         self._parts.syncs.flush()
         self._parts.state.wait_idle(SIDE_SECONDS)
 
     def _voided(self, cause: str, failures: Mapping[Partition, ClientError]) -> None:
-        """All go back to what is committed; those that caused it wait for a while."""
+        """All partitions go back to their committed position; those that caused the abort wait first."""
         subscription = self._parts.subscription
         self._parts.quarantine.clear()
         for copy in self._parts.copies.values():
@@ -127,5 +129,5 @@ class Transactional:
             too_large = isinstance(error, BrokerError) and error.code == MESSAGE_TOO_LARGE
             if not too_large or not subscription.learn_max_bytes(copy):
                 subscription.fail(copy, f"{self._flow.name}: {copy.source}: {error}")
-        if not failures:  # the offsets topic, or the transaction as a whole
+        if not failures:  # the offsets topic or the transaction itself failed
             self._parts.reach.pause(self._parts.target, self._offsets_backoff, cause)

@@ -1,10 +1,10 @@
-"""A real Kafka cluster on this machine: KRaft, one or more brokers, each a child process.
+"""Runs a real Kafka cluster on this machine: KRaft, one or more brokers, each a child process.
 
     with Cluster("source") as source, Cluster("target", nodes=3) as target:
         source.bootstrap_servers   # "127.0.0.1:14711"
 
-Each node is broker and controller at once. Data lives in a temporary folder that goes with the
-cluster, unless a folder is given. Whatever ends this process ends the brokers (`keeper.py`).
+Each node is broker and controller. Data is in a temporary folder that is removed with the cluster, unless a
+folder is given. The brokers end with this process, however it ends (`child_process.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from heliograph.embedded.class_archive import archive_flags
 from heliograph.embedded.jars import KAFKA_VERSION, kafka_jars
 from heliograph.embedded.listener import Listener, SecurityProtocol
 from heliograph.embedded.node import Node
@@ -31,9 +32,9 @@ from heliograph.embedded.storage import (
 )
 from heliograph.errors import BrokerNotRunning, ConfigError
 
-# Ready soonest: no optimising compiler, no collector threads.
+# Starts fastest: no optimising compiler, no collector threads.
 QUICK_JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
-# As Kafka's own start script has it.
+# The options of Kafka's own start script.
 PRODUCTION_JVM = (
     "-server",
     "-XX:+UseG1GC",
@@ -77,6 +78,7 @@ class Cluster:
         check_settings(name, self._settings)
         self._listeners = tuple(listeners)
         self._jvm_args = (f"-Xmx{heap}", f"-Xms{heap}", "-Djava.awt.headless=true", *jvm_args)
+        self._uses_archive = jvm_args is QUICK_JVM
         self._size = nodes
         self._directory = directory
         self._folder: Path | None = None
@@ -104,13 +106,13 @@ class Cluster:
         return self.bootstrap(self._listeners[0].name)
 
     def bootstrap(self, listener: str) -> str:
-        """All brokers, on the listener of this name, where they advertise it."""
+        """All brokers, at the addresses that they advertise for this listener."""
         index = [each.name for each in self._listeners].index(listener)
         ports = self._listeners[index].advertised_ports or self.client_ports(listener)
         return ",".join(f"{HOST}:{port}" for port in ports)
 
     def client_ports(self, listener: str) -> tuple[int, ...]:
-        """The ports at which the brokers themselves listen, in the order of their ids."""
+        """The ports on which the brokers listen, in the order of their ids."""
         index = [each.name for each in self._listeners].index(listener)
         return tuple(ports.clients[index] for ports in self._ports)
 
@@ -123,10 +125,13 @@ class Cluster:
         return self._node(node).log
 
     def start(self) -> None:
-        """Returns when every broker knows every other and a controller; all or nothing."""
+        """Returns when every broker sees all others and a controller; on failure all are stopped."""
         if self._nodes:
             raise BrokerNotRunning(f"cluster {self.name}: started already")
         kafka_jars(self.version)
+        if self._uses_archive:
+            self._jvm_args += archive_flags(self.version, self._run_for_archive)
+            self._uses_archive = False
         for attempt in range(1, _START_ATTEMPTS + 1):
             try:
                 self._launch()
@@ -137,13 +142,13 @@ class Cluster:
                 self.stop()
                 if not ports_lost or attempt == _START_ATTEMPTS:
                     raise
-                _log.info("cluster %s: a port was taken meanwhile, trying others", self.name)
+                _log.info("cluster %s: another process took a port; trying other ports", self.name)
             except BaseException:
                 self.stop()
                 raise
 
     def stop(self) -> None:
-        """Ends all brokers. Brokers whose data is thrown away anyway are not asked twice."""
+        """Ends all brokers; those with temporary data are killed."""
         for node in self._nodes:
             if self._directory is None:
                 node.kill()
@@ -161,28 +166,41 @@ class Cluster:
         self._node(node).stop()
 
     def kill_node(self, node: int) -> None:
-        """A crash. To come back, the node must wait for its old session to end.
+        """A crash. Failover and a restart of the node wait until its old session has expired.
 
-        That is 9 s unless `broker.session.timeout.ms` says otherwise; so long does a failover take.
+        That takes `broker.session.timeout.ms`, 9 s by default.
         """
         self._node(node).kill()
 
     def start_node(self, node: int) -> None:
-        """Starts a stopped or killed node again, on its ports and data; back when it is ready."""
+        """Starts a stopped or killed node again, with its ports and data; returns when it is ready."""
         if self._node(node).running:
             raise BrokerNotRunning(f"broker {self._node(node).name}: runs already")
         self._start_process(self._node(node))
         self._wait_until_ready([node])
 
     def raise_if_exited(self) -> None:
-        """BrokerNotRunning, with the end of its log, if a broker is not running."""
+        """Raises BrokerNotRunning, with the end of the broker's log, if a broker has exited."""
         for node in self._nodes:
             node.raise_if_exited()
+
+    def _run_for_archive(self, flags: tuple[str, ...]) -> None:
+        """One broker of this version that starts, shuts down in order, and writes the archive."""
+        with (
+            tempfile.TemporaryDirectory(prefix="heliograph-archive-") as folder,
+            Cluster(
+                "archive",
+                version=self.version,
+                jvm_args=(*QUICK_JVM, *flags),
+                directory=Path(folder),
+            ),
+        ):
+            pass
 
     def _node(self, node: int) -> Node:
         if not 1 <= node <= len(self._nodes):
             raise BrokerNotRunning(
-                f"cluster {self.name}: no node {node}, {len(self._nodes)} nodes are started"
+                f"cluster {self.name}: there is no node {node}; {len(self._nodes)} nodes are started"
             )
         return self._nodes[node - 1]
 
@@ -242,11 +260,11 @@ class Cluster:
             time.sleep(_POLL_SECONDS)
 
     def _ready(self, node: int) -> bool:
-        """This broker is in the cluster with all others that run, and its listeners are open."""
+        """Whether this broker sees all other running ones, and its listeners are open."""
         ports = self._ports[node - 1]
         return self._in_cluster(ports.internal) and all(
-            # An open port could be a stranger's, so we ask who it is; where one must log in first,
-            # being open has to do (a broker that lost the port exits by itself).
+            # Another process may have the port, so the cluster id is compared; a listener that requires a
+            # login only has to be open (a broker that cannot bind its port exits).
             self._in_cluster(port)
             if listener.protocol is SecurityProtocol.PLAINTEXT
             else accepts_connections(HOST, port, timeout_seconds=5)
@@ -264,7 +282,7 @@ class Cluster:
 
 
 def start_all(clusters: Sequence[Cluster]) -> None:
-    """Starts clusters at the same time: all of them, or none and the first error."""
+    """Starts clusters at the same time; if one fails, stops all and raises its error."""
     for version in {cluster.version for cluster in clusters}:
         kafka_jars(version)
     with ThreadPoolExecutor(max_workers=max(1, len(clusters))) as pool:

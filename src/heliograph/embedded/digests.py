@@ -1,4 +1,4 @@
-"""Digests of Kafka's jars, recorded here and compared after they were fetched.
+"""Compares the SHA-256 of fetched Kafka jars with recorded ones. To record those of a version:
 
 python scripts/kafka_digests.py 4.3.1 > src/heliograph/embedded/kafka-4.3.1.sha256
 """
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 
 def recorded(version: str) -> Mapping[str, str] | None:
-    """By name of a jar; None for a version that has no record."""
+    """By jar name; None for a version without a record."""
     file = resources.files("heliograph.embedded") / f"kafka-{version}.sha256"
     if not file.is_file():
         return None
@@ -26,11 +26,11 @@ def recorded(version: str) -> Mapping[str, str] | None:
 
 
 def check_jars(version: str, folder: Path) -> None:
-    """Raises EnvironmentProblem for a jar that is not the one that was recorded."""
+    """Raises EnvironmentProblem for a jar that differs from its record, or has none."""
     expected = recorded(version)
     if expected is None:
         _log.warning(
-            "Kafka %s: no digests of its jars are recorded, so that what was fetched is not verified",
+            "Kafka %s: no recorded digests for this version; the fetched jars are not verified",
             version,
         )
         return
@@ -38,13 +38,13 @@ def check_jars(version: str, folder: Path) -> None:
         found = digest_of(jar)
         if jar.name not in expected:
             raise EnvironmentProblem(
-                f"Kafka {version}: {jar.name} was fetched, but is not among the recorded jars; "
-                "check the repository or the proxy that it came from"
+                f"Kafka {version}: {jar.name}: not among the recorded jars; "
+                "check the repository or the proxy that it was fetched from"
             )
         if found != expected[jar.name]:
             raise EnvironmentProblem(
                 f"Kafka {version}: {jar.name}: expected SHA-256 {expected[jar.name]}, found {found}; "
-                "it is not the jar of Maven Central. Check the repository or the proxy that it came from"
+                "it is not Maven Central's jar. Check the repository or the proxy that it was fetched from"
             )
 
 

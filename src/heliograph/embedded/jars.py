@@ -1,9 +1,9 @@
-"""Kafka's jars, by Maven coordinates, with nothing but Java and pip.
+"""Fetches Kafka's jars from Maven Central; needs only Java and pip.
 
-Spark ships Ivy among its jars. Ivy resolves what we ask for (compile and runtime scope, no sources,
-no javadoc, no tests) and copies it into a folder of the per-user cache:
+Spark ships Ivy among its jars. Ivy resolves the artifacts (compile and runtime scope, no sources, no javadoc,
+no tests) and copies them into a folder of the per-user cache:
 
-    <cache>/ivy/                                    Ivy's own cache, shared by all of them
+    <cache>/ivy/                                    Ivy's own cache, shared by all versions
     <cache>/kafka/4.3.1/kafka_2.13/                 a broker
     <cache>/kafka/4.3.1/kafka-tools/                the console tools
     <cache>/kafka/4.3.1/connect-mirror+connect-runtime/   the real MirrorMaker 2
@@ -27,7 +27,7 @@ from heliograph.machine.cache import build_once, cache_folder, locked
 from heliograph.machine.java import require_java
 
 KAFKA_VERSION = "4.3.1"
-#: The console tools come along: the demo shows people how to look with them.
+#: With the console tools: the demo prints commands that use them.
 BROKER = ("kafka_2.13", "kafka-tools")
 TOOLS = BROKER
 MIRROR_MAKER = ("connect-mirror", "connect-runtime")
@@ -47,12 +47,12 @@ def major(version: str) -> int:
 def kafka_jars(version: str = KAFKA_VERSION, artifacts: Sequence[str] = BROKER) -> Path:
     """The folder that holds these artifacts of org.apache.kafka and all they need to run.
 
-    The first call for a version fetches from Maven Central (about half a minute) and needs a
-    network; later calls only look. Safe with several processes at once.
+    The first call for a version downloads from Maven Central (about 30 s); later calls find the folder. Safe
+    with several processes at once.
     """
     if _VERSION.fullmatch(version) is None:
         raise EnvironmentProblem(
-            f"Kafka version: {version!r} is none; expected one like {KAFKA_VERSION}"
+            f"Kafka version: expected one like {KAFKA_VERSION}, found {version!r}"
         )
     name = "+".join(sorted(artifacts))
     folder = cache_folder() / "kafka" / version / name
@@ -61,7 +61,7 @@ def kafka_jars(version: str = KAFKA_VERSION, artifacts: Sequence[str] = BROKER) 
     except OSError as e:
         raise EnvironmentProblem(
             f"Kafka {version}: the cache {cache_folder()} cannot be written: {e}; "
-            "set HELIOGRAPH_CACHE to a folder that can"
+            "set HELIOGRAPH_CACHE to a writable folder"
         ) from e
 
 
@@ -72,7 +72,7 @@ def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
     if free < _NEEDED_BYTES:
         raise EnvironmentProblem(
             f"Kafka {version}: fetching it needs {_NEEDED_BYTES // 2**20} MB of disk, {cache} has "
-            f"{free // 2**20} MB free; make room or set HELIOGRAPH_CACHE"
+            f"{free // 2**20} MB free; free some space or set HELIOGRAPH_CACHE"
         )
     what = "+".join(artifacts)
     _log.info("fetching Kafka %s (%s) from Maven Central into %s", version, what, cache)
@@ -86,7 +86,7 @@ def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
         *("-cp", f"{_spark_jars()}/*", "org.apache.ivy.Main", "-cache", f"{cache}/ivy"),
         *("-ivy", str(module), "-confs", "default", "-retrieve", pattern),
     ]
-    # Ivy does not guard its cache, and two fetches of different artifacts share it.
+    # Ivy does not lock its cache, and two fetches of different artifacts share it.
     with locked(cache / ".ivy.lock"), log.open("wb") as out:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
     module.unlink()
@@ -100,7 +100,7 @@ def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
 
 
 def _check_or_forget(version: str, folder: Path, cache: Path) -> None:
-    """A jar that is not the recorded one leaves Ivy's cache, too, or the next try would find it there."""
+    """Removes a wrong jar from Ivy's cache, too, or the next try would find it there."""
     try:
         check_jars(version, folder)
     except EnvironmentProblem:
@@ -112,7 +112,7 @@ def _check_or_forget(version: str, folder: Path, cache: Path) -> None:
 def ivy_module(version: str, artifacts: Sequence[str]) -> str:
     """An ivy.xml that asks for the artifacts and the SLF4J backend that Kafka's own release adds.
 
-    The POMs do not name it. Kafka 4 logs through Log4j 2 (KIP-653), Kafka 3 through reload4j.
+    The POMs lack it. Kafka 4 logs through Log4j 2 (KIP-653), Kafka 3 through reload4j.
     """
     backend = (
         ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.4")
@@ -138,10 +138,10 @@ def ivy_module(version: str, artifacts: Sequence[str]) -> str:
 
 
 def proxy_arguments(environment: Mapping[str, str]) -> list[str]:
-    """Java's proxy properties for https_proxy, which Java by itself does not look at.
+    """Java's proxy properties for https_proxy, which Java itself ignores.
 
-    Proxy settings in JAVA_TOOL_OPTIONS win. A proxy that wants a password is left to them too: on a
-    command line every user of the machine could read it.
+    Proxy settings in JAVA_TOOL_OPTIONS win. A proxy with a password must be set there: on a command line
+    every user of the machine could read the password.
     """
     proxy = environment.get("https_proxy") or environment.get("HTTPS_PROXY")
     if not proxy or "proxyHost" in environment.get("JAVA_TOOL_OPTIONS", ""):
@@ -153,8 +153,8 @@ def proxy_arguments(environment: Mapping[str, str]) -> list[str]:
 
 
 def summarise_ivy(log: str) -> str:
-    """The one thing in Ivy's output that says what went wrong, with the remedy."""
-    network = "; the first start needs a network"
+    """The cause of the failure in Ivy's output, with the remedy."""
+    network = "; the first start needs a network connection"
     for pattern, meaning in (
         (r"Host (\S+) not found", "the host {} cannot be found" + network),
         (r"UnknownHostException: (\S+)", "the host {} cannot be found" + network),
@@ -167,12 +167,14 @@ def summarise_ivy(log: str) -> str:
         if found := re.search(pattern, log, re.IGNORECASE):
             return meaning.format(*found.groups())
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    return lines[-1] if lines else "Ivy said nothing"
+    return lines[-1] if lines else "Ivy printed nothing"
 
 
 def _spark_jars() -> Path:
     # find_spec does not import pyspark: only heliograph.spark may.
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
-        raise EnvironmentProblem("pyspark: not installed, and Kafka is fetched with Spark's Ivy")
+        raise EnvironmentProblem(
+            "pyspark: not installed; Kafka is fetched with the Ivy that Spark ships"
+        )
     return Path(spec.origin).parent / "jars"

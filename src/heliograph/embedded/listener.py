@@ -1,7 +1,7 @@
-"""The listeners of an embedded broker: values that become broker properties.
+"""Describes the client listeners of an embedded broker, and turns them into broker properties.
 
-Every broker has two more listeners of its own, INTERNAL (between brokers) and CONTROLLER, both
-PLAINTEXT on 127.0.0.1; whatever a client listener demands, the cluster itself needs no credentials.
+Every broker has two more listeners, INTERNAL (between brokers) and CONTROLLER, both PLAINTEXT on 127.0.0.1:
+the brokers need no credentials for each other, whatever a client listener requires.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LOGIN_MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    # Unsecured tokens (no signature), which is what Kafka's default callback handlers speak.
+    # Unsecured tokens (no signature): what Kafka's default callback handlers use.
     "OAUTHBEARER": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
 }
 
@@ -51,9 +51,9 @@ class Tls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """One way in for clients. SCRAM users are written into the metadata when it is formatted.
+    """A listener for clients. SCRAM users are written into the metadata when it is formatted.
 
-    `advertised_ports` has a port per node where clients come in through somebody else, such as a proxy.
+    `advertised_ports`: a port per node, where clients connect through a proxy.
     """
 
     name: str = "CLIENT"
@@ -66,7 +66,7 @@ class Listener:
     def __post_init__(self) -> None:
         problems = []
         if self.name in ("INTERNAL", "CONTROLLER") or not self.name.isalnum():
-            problems.append(f"listener {self.name!r}: the name is taken, or not alphanumeric")
+            problems.append(f"listener {self.name!r}: the name is reserved, or not alphanumeric")
         if self.protocol.sasl != bool(self.mechanisms):
             problems.append(
                 f"listener {self.name}: SASL protocols need mechanisms and others have none, "
@@ -78,7 +78,7 @@ class Listener:
                 f"found {self.protocol} {'without' if self.tls is None else 'with'} them"
             )
         problems += [
-            f"listener {self.name}: mechanism {mechanism!r} is none of {', '.join(_LOGIN_MODULES)}"
+            f"listener {self.name}: mechanism {mechanism!r} is not one of {', '.join(_LOGIN_MODULES)}"
             for mechanism in self.mechanisms
             if mechanism not in _LOGIN_MODULES
         ]
@@ -103,7 +103,7 @@ class Listener:
         return {prefix + key: value for key, value in found.items()}
 
     def scram_credentials(self) -> list[str]:
-        """What `kafka-storage format --add-scram` takes, one per user and mechanism."""
+        """Arguments of `kafka-storage format --add-scram`, one per user and mechanism."""
         return [
             f"{mechanism}=[name={user},password={password}]"
             for mechanism in self.mechanisms

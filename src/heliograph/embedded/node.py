@@ -1,4 +1,4 @@
-"""One broker of an embedded cluster: its folder, its files, its process."""
+"""Runs one broker of an embedded cluster: folder, files, process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from heliograph.embedded.child_process import KeptProcess
+from heliograph.embedded.child_process import ChildProcess
 from heliograph.embedded.jars import kafka_jars
 from heliograph.embedded.properties import log_configuration, render_properties
 from heliograph.errors import BrokerNotRunning
@@ -14,7 +14,7 @@ from heliograph.machine.java import require_java
 
 _LOG_LINES = 25
 _STOP_SECONDS = 30.0
-#: As `log_configuration` has it: [time] LEVEL message
+#: The pattern of `log_configuration`: [time] LEVEL message
 _LEVEL = re.compile(r"^\[[^]]+\] (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
 
 
@@ -28,11 +28,11 @@ class Node:
         self.data = folder / "data"
         self.log = folder / "server.log"
         self.console = folder / "console.log"
-        self._process: KeptProcess | None = None
+        self._process: ChildProcess | None = None
 
     @property
     def pid(self) -> int | None:
-        """Of the broker's JVM, not of its keeper; None when it does not run."""
+        """Process id of the broker's JVM; None when it does not run."""
         return self._process.pid if self._process is not None and self.running else None
 
     @property
@@ -56,20 +56,20 @@ class Node:
             *(str(require_java()), *jvm_args, f"{argument}{self.folder / name}"),
             *("-cp", f"{kafka_jars(version)}/*", "kafka.Kafka", str(config)),
         ]
-        self._process = KeptProcess(command, output=self.console, scratch=scratch)
+        self._process = ChildProcess(command, output=self.console, scratch=scratch)
 
     def terminate(self) -> None:
         if self._process is not None:
             self._process.terminate()
 
     def stop(self) -> None:
-        """SIGTERM, and SIGKILL for a broker that is still there after 30 s."""
+        """SIGTERM, and SIGKILL for a broker that still runs after 30 s."""
         self.terminate()
         if self._process is not None and not self._process.wait(_STOP_SECONDS):
             self.kill()
 
     def kill(self) -> None:
-        """SIGKILL, and back when the process is gone."""
+        """SIGKILL; returns when the process has ended."""
         if self._process is not None:
             self._process.kill()
             self._process.wait(_STOP_SECONDS)
@@ -83,11 +83,10 @@ class Node:
             )
 
     def log_tail(self) -> str:
-        """The last lines of the log, and of the console for a JVM that did not get as far.
+        """The last lines of the log, and of the console for a JVM that failed before logging.
 
-        Stack frames are left out: the messages of the exceptions say more in fewer lines. So is, once
-        there is an error, what a broker says at INFO while it goes on starting or shuts down, with the
-        lines that continue it (it lists its whole configuration): they would push the error out.
+        Stack frames are left out. If there is an error, so are entries at INFO with their continuation lines
+        (a broker logs its whole configuration): they would push the error out.
         """
         lines = [
             line
@@ -102,7 +101,7 @@ class Node:
 
 
 def _without_info(lines: Iterable[str]) -> Iterator[str]:
-    """Entries of a log but those at INFO; an entry starts with a line that has a level."""
+    """Entries of a log except those at INFO; an entry starts with a line that has a level."""
     kept = True
     for line in lines:
         level = _LEVEL.search(line)

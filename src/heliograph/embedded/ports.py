@@ -1,8 +1,8 @@
-"""Free ports for brokers.
+"""Finds free ports for brokers.
 
-Not from the kernel's ephemeral range: a client that keeps trying a stopped broker's port there can
-end up connected to itself, and then the broker cannot come back to its port. Each port is held by a
-bound socket until just before the broker starts; what is left of the race shows as a failed bind.
+Ports of the kernel's ephemeral range are avoided: a client that keeps connecting to a stopped broker's port
+there can get connected to itself, and the broker can no longer bind its port. Each port is held by a bound
+socket until just before the broker starts; another process that takes it after that shows as a failed bind.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TRIES = 200
 
 
 def ephemeral_start() -> int:
-    """The first port that the kernel may give to an outgoing connection; IANA's if unknown."""
+    """The first port that the kernel may use for an outgoing connection; IANA's if unknown."""
     try:
         return int(_EPHEMERAL_RANGE.read_text().split()[0])
     except (OSError, ValueError):
@@ -28,7 +28,7 @@ def ephemeral_start() -> int:
 
 
 class HeldPorts:
-    """Ports that nobody else can bind until the `with` block ends."""
+    """Ports that no other process can bind until the `with` block ends."""
 
     def __init__(self) -> None:
         self._sockets: list[socket.socket] = []
@@ -51,3 +51,9 @@ class HeldPorts:
                 return int(held.getsockname()[1])
         held.bind((HOST, 0))
         return int(held.getsockname()[1])
+
+
+def free_port() -> int:
+    """A free port; another process may take it before the caller does."""
+    with HeldPorts() as held:
+        return held.take()

@@ -1,4 +1,4 @@
-"""server.properties and the log configuration of one broker: text from values."""
+"""Generates server.properties and the logging configuration of one broker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.errors import ConfigError
 
 HOST = "127.0.0.1"
 
-# Set here and nowhere else: the cluster would not find itself with other values.
+# Set by this module: with other values the nodes would not find each other.
 _OWN = frozenset(
     {
         "process.roles",
@@ -45,7 +45,7 @@ class Ports:
 
 
 def check_settings(cluster: str, settings: Mapping[str, str]) -> None:
-    """ConfigError for settings that belong to the embedded cluster itself."""
+    """Raises ConfigError for settings that this module sets."""
     taken = sorted(_OWN & settings.keys())
     if taken:
         raise ConfigError([f"cluster {cluster}: {key} is set by Heliograph" for key in taken])
@@ -60,7 +60,7 @@ def broker_properties(
 ) -> dict[str, str]:
     """All properties of node `node` (ids count from 1) in a cluster of `len(ports)` nodes.
 
-    Combined broker and controller, a static quorum; settings win over our defaults.
+    Combined broker and controller, a static quorum; `settings` override the defaults.
     """
     own = ports[node - 1]
     internal = f"INTERNAL://{HOST}:{own.internal}"
@@ -90,7 +90,7 @@ def broker_properties(
     for listener in listeners:
         properties |= listener.properties()
     properties |= settings
-    # An empty list is meant: brokers need no super user where everything is allowed that no ACL denies.
+    # An empty list stays: with allow.everyone.if.no.acl.found the brokers need no super user.
     if properties.get("authorizer.class.name") and properties.get("super.users") != "":
         properties["super.users"] = _with_anonymous(properties.get("super.users", ""))
     return properties
@@ -105,30 +105,30 @@ def _defaults(nodes: int) -> dict[str, str]:
         "transaction.state.log.min.isr": in_sync,
         "share.coordinator.state.topic.replication.factor": replicas,
         "share.coordinator.state.topic.min.isr": in_sync,
-        # Internal topics are made when first used, and 50 partitions each would cost seconds.
+        # Internal topics are created at first use; 50 partitions each would take seconds.
         "offsets.topic.num.partitions": "5",
         "transaction.state.log.num.partitions": "5",
         "share.coordinator.state.topic.num.partitions": "5",
         "group.initial.rebalance.delay.ms": "0",
         "auto.create.topics.enable": "false",
-        # The cleaner takes this from the heap at start: 128 MB by default, a quarter of our heap.
+        # The log cleaner allocates this at start: 128 MB by default, a quarter of the heap here.
         "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),
     }
 
 
 def _with_anonymous(super_users: str) -> str:
-    # INTERNAL and CONTROLLER carry no credentials, so brokers are ANONYMOUS to each other.
+    # INTERNAL and CONTROLLER are PLAINTEXT, so brokers are ANONYMOUS to each other.
     users = [user for user in super_users.split(";") if user]
     return ";".join(users if "User:ANONYMOUS" in users else [*users, "User:ANONYMOUS"])
 
 
 def render_properties(properties: Mapping[str, str]) -> str:
-    """Java's properties format, escaped so that ISO-8859-1 readers like Kafka's are safe."""
+    """Java's properties format, with escapes for readers of ISO-8859-1 such as Kafka."""
     return str(javaproperties.dumps(properties, timestamp=None))
 
 
 def log_configuration(version: str, log: Path) -> tuple[str, str, str]:
-    """File name, contents, and JVM argument up to the path, for this version's logging."""
+    """File name, contents and JVM argument (up to the path) of this version's logging configuration."""
     if major(version) >= 4:
         lines = {
             "status": "error",

@@ -1,6 +1,6 @@
-"""Is a broker ready? Asked over the wire, with one Metadata request on a plain socket.
+"""Checks whether a broker is ready: one Metadata request on a plain socket.
 
-Version 5 has no tagged fields, and every broker from 1.0 to 4.x offers it (KIP-896).
+Version 5 has no tagged fields, and every broker from 1.0 to 4.x supports it (KIP-896).
 
     request    size i32 | api key i16 = 3 | version i16 = 5 | correlation id i32 | client id STRING
                topics ARRAY = 0 (none) | allow auto topic creation BOOLEAN = 0
@@ -27,7 +27,7 @@ _MAX_RESPONSE_BYTES = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
-    """What one broker says of its cluster."""
+    """A cluster as one broker sees it."""
 
     cluster_id: str | None
     controller: int
@@ -35,7 +35,7 @@ class ClusterView:
 
 
 def ask(host: str, port: int, timeout_seconds: float) -> ClusterView | None:
-    """The broker's view, or None while nobody answers, or not with Kafka's protocol."""
+    """The broker's view; None if there is no answer, or not one of Kafka's protocol."""
     try:
         with socket.create_connection((host, port), timeout_seconds) as connection:
             connection.sendall(_REQUEST)

@@ -1,10 +1,10 @@
-"""Formatting a node's log directory without starting a JVM for each.
+"""Formats the log directories of nodes without starting a JVM for each.
 
 `kafka-storage format` writes two files: `bootstrap.checkpoint`, the feature levels of the release
-(metadata.version, transaction.version, group.version, …) as a snapshot that knows neither cluster
-nor node, and `meta.properties`, which names both. So the tool runs once per Kafka version, its
-checkpoint stays in the cache, and each node gets a copy and a `meta.properties` of its own. SCRAM
-credentials are records of the checkpoint: clusters with SCRAM users run the tool for themselves.
+(metadata.version, transaction.version, group.version, …), which depends on neither cluster nor node, and
+`meta.properties`, which names both. So the tool runs once per Kafka version, its checkpoint stays in the
+cache, and each node gets a copy and a `meta.properties` of its own. SCRAM credentials are records of the
+checkpoint: for a cluster with SCRAM users the tool runs again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CHECKPOINT = "bootstrap.checkpoint"
 def new_uuid() -> str:
     """A Kafka Uuid as text: 16 bytes, URL-safe base64 without padding, no leading dash.
 
-    The dash would read as an option on a command line, as `org.apache.kafka.common.Uuid` has it.
+    On a command line a leading dash would be an option; `org.apache.kafka.common.Uuid` avoids it, too.
     """
     while True:
         text = base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")
@@ -53,7 +53,7 @@ def bootstrap_checkpoint(version: str, scram_credentials: Sequence[str] = ()) ->
 
 
 def prepare_log_dir(data: Path, *, cluster_id: str, node: int, checkpoint: Path) -> None:
-    """What `kafka-storage format` would leave in an empty `data`."""
+    """Writes the files that `kafka-storage format` writes into an empty `data`."""
     data.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(checkpoint, data / _CHECKPOINT)
     meta = {
@@ -66,7 +66,7 @@ def prepare_log_dir(data: Path, *, cluster_id: str, node: int, checkpoint: Path)
 
 
 def read_cluster_id(data: Path) -> str | None:
-    """The cluster id of a formatted log directory, None for one that is not."""
+    """The cluster id of a formatted log directory; None if it is not formatted."""
     meta = data / "meta.properties"
     if not meta.is_file():
         return None

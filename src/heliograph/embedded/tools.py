@@ -1,7 +1,6 @@
-"""Command lines for Kafka's own Java programs, run from the fetched jars.
+"""Command lines of Kafka's own Java programs, run from the fetched jars.
 
-The console tools and the real MirrorMaker 2 each have a folder of jars of their own, fetched when
-first asked for.
+The console tools and MirrorMaker 2 each have a folder of jars, fetched at first use.
 """
 
 from __future__ import annotations
@@ -62,8 +61,8 @@ def connect_worker_command(
 def _mirror_jvm(
     main: Sequence[str], log: Path | None, heap: str, jvm_args: Sequence[str], version: str
 ) -> list[str]:
-    """With `log`, the log goes to that file, configured by a file written beside it; without, Log4j's
-    default shows errors on the console only."""
+    """With `log`, the JVM logs to that file, configured by a file beside it; without, Log4j's default prints
+    errors on the console only."""
     command = [str(require_java()), f"-Xms{heap}", f"-Xmx{heap}", *jvm_args]
     if log is not None:
         name, contents, argument = log_configuration(version, log)

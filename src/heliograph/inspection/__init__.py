@@ -1,1 +1,1 @@
-"""Looks at the clusters of a mirror, for `plan` and `status`. Nothing here changes a cluster."""
+"""Observes the clusters of a mirror, for `plan` and `status`. Nothing here changes a cluster."""

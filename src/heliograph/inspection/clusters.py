@@ -1,4 +1,4 @@
-"""The clusters of a configuration, to be looked at: a client for each, opened when first needed."""
+"""Opens a client for each cluster of a configuration when it is first needed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from heliograph.model import ClusterConfig
 
 T = TypeVar("T")
 
-#: A person waits.
+#: Short, since a person waits for the answer.
 _TIMEOUT_SECONDS = 10.0
 
 
 class Clusters:
-    """A cluster that does not answer is asked once, and named in `unreachable`; others can be told of."""
+    """A cluster that does not respond is tried once, and listed in `unreachable` with the reason."""
 
     def __init__(self, config: MirrorConfig, *, client_id: str) -> None:
         self.unreachable: dict[str, str] = {}
@@ -27,18 +27,18 @@ class Clusters:
         self._errors: dict[ClusterConfig, ClientError] = {}
 
     def client(self, alias: str, flow: str) -> ClusterClient:
-        """As the flow (or pair) of this name reaches it. Raises ClientError if no broker of it answers."""
+        """A client with the logins of this flow (or pair). Raises ClientError if no broker responds."""
         config = self._config.cluster(alias, flow)
         if config in self._errors:
             raise self._errors[config]
         if config not in self._clients:
             client = ClusterClient(config, client_id=self._client_id, timeout=_TIMEOUT_SECONDS)
             self._clients[config] = client
-            self._greet(client)
+            self._connect(client)
         return self._clients[config]
 
     def forget_errors(self) -> None:
-        """Before another look: what did not answer is asked again."""
+        """Tries clusters that did not respond again, at the next use."""
         for config in self._errors:
             self._clients.pop(config).close()
         self._errors, self.unreachable = {}, {}
@@ -47,7 +47,7 @@ class Clusters:
         for client in self._clients.values():
             client.close()
 
-    def _greet(self, client: ClusterClient) -> None:
+    def _connect(self, client: ClusterClient) -> None:
         try:
             client.refresh([])
         except ClientError as e:
@@ -57,14 +57,14 @@ class Clusters:
 
 
 class Parts:
-    """What can be told of a flow part by part: `unknown` says which parts could not be looked at, and why."""
+    """Observes a flow part by part. `unknown`: the parts that could not be observed, with the reason."""
 
     def __init__(self) -> None:
         self.unknown: dict[str, str] = {}
 
-    def tell(self, part: str, look: Callable[[], T], otherwise: T) -> T:
+    def observe(self, part: str, read: Callable[[], T], otherwise: T) -> T:
         try:
-            return look()
+            return read()
         except ClientError as e:
             self.unknown[part] = str(e)
             return otherwise

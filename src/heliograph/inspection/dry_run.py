@@ -1,4 +1,4 @@
-"""Makes the plan of a mirror: the observing half of `sync/`, without its doing half."""
+"""Makes the plan of a mirror: observes both clusters as `sync/` does, and changes nothing."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from functools import partial
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.inspection.clusters import Clusters, Parts
-from heliograph.inspection.gaps import expected_gaps
+from heliograph.inspection.expected_gaps import expected_gaps
 from heliograph.inspection.internal_topics import (
     internal_topic_problems,
-    look_at_internal_topics,
+    observe_internal_topics,
     too_few_brokers,
 )
 from heliograph.inspection.mirror_plan import (
@@ -28,25 +28,25 @@ from heliograph.inspection.mirror_plan import (
 )
 from heliograph.plan.internal_topics import heartbeat_topics, internal_topics
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.sync.acls import observe_acls
 from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import ConfigDifferences, observe_configs
-from heliograph.sync.groups import observe_group_offsets
+from heliograph.sync.group_offsets import observe_group_offsets
 from heliograph.sync.topics import observe_topics
 from heliograph.wire.topic_configs import ConfigSource
 
 
 def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
-    """Raises no ClientError: what could not be looked at is named in the plan."""
-    guard = LoopGuard(config.flows, since_ms=int(time.time() * 1000))
-    flows = [_FlowPlanning(flow, clusters, guard) for flow in config.flows]
+    """Raises no ClientError: the plan lists what could not be observed."""
+    guard = CycleGuard(config.flows, since_ms=int(time.time() * 1000))
+    flows = [_FlowPlanner(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
-        flow.look_for_circles()  # which show only when all flows have been looked at
+        flow.find_cycles()  # first for all flows, since a cycle shows only in all of them together
     return MirrorPlan(
         flows=(
             *(flow.plan() for flow in flows),
-            *(_FlowPlanning(flow, clusters, guard).group_plan() for flow in config.group_flows),
+            *(_FlowPlanner(flow, clusters, guard).group_plan() for flow in config.group_flows),
         ),
         heartbeats=tuple(_heartbeats(pair, clusters) for pair in config.heartbeats),
         warnings=config.warnings,
@@ -56,7 +56,7 @@ def plan_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Topics:
-    """`present`: remote topics that are there already, by source topic."""
+    """`present`: remote topics that exist already, by source topic."""
 
     mirrored: tuple[MirroredTopic, ...] = ()
     not_mirrored: Mapping[str, str] = field(default_factory=dict)
@@ -64,8 +64,8 @@ class _Topics:
     present: Mapping[str, str] = field(default_factory=dict)
 
 
-class _FlowPlanning:
-    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
+class _FlowPlanner:
+    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: CycleGuard) -> None:
         self._flow = flow
         self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard
@@ -73,12 +73,12 @@ class _FlowPlanning:
         self._parts = Parts()
         self._problems: dict[str, str] = {}
 
-    def look_for_circles(self) -> None:
-        self._parts.tell("circles", lambda: self._guard.look(self._flow, *self._both()), None)
+    def find_cycles(self) -> None:
+        self._parts.observe("cycles", lambda: self._guard.look(self._flow, *self._both()), None)
 
     def plan(self) -> FlowPlan:
-        flow, tell = self._flow, self._parts.tell
-        topics = tell("topics", self._topics, None) or tell(
+        flow, observe = self._flow, self._parts.observe
+        topics = observe("topics", self._topics, None) or observe(
             "source topics", self._source_topics, _Topics()
         )
         return FlowPlan(
@@ -89,23 +89,23 @@ class _FlowPlanning:
             not_mirrored=topics.not_mirrored,
             create=tuple(a for a in topics.actions if isinstance(a, CreateTopic)),
             grow=tuple(a for a in topics.actions if isinstance(a, AddPartitions)),
-            configs=tell("topic configurations", lambda: self._configs(topics.present), ()),
-            acls=tell("ACLs", self._acls, ()),
+            configs=observe("topic configurations", lambda: self._configs(topics.present), ()),
+            acls=observe("ACLs", self._acls, ()),
             internal_topics=self._internal_topics(),
-            groups=tell("groups", self._groups, GroupsPlan()),
+            groups=observe("groups", self._groups, GroupsPlan()),
             off=switched_off(flow),
             problems=self._problems,
             unknown=self._parts.unknown,
         )
 
     def group_plan(self) -> FlowPlan:
-        """Of a connector that follows groups and leaves records to another."""
+        """The plan of a checkpoint connector, which follows groups and copies no records."""
         flow = self._flow
         return FlowPlan(
             name=flow.name,
             source=flow.source,
             target=flow.target,
-            groups=self._parts.tell("groups", self._groups, GroupsPlan()),
+            groups=self._parts.observe("groups", self._groups, GroupsPlan()),
             problems=self._problems,
             unknown=self._parts.unknown,
         )
@@ -135,14 +135,14 @@ class _FlowPlanning:
     def _internal_topics(self) -> tuple[InternalTopicPlan, ...]:
         placed = internal_topics(self._flow)
         nothing: tuple[InternalTopicPlan, ...] = ()
-        found = self._parts.tell(
-            "internal topics", lambda: look_at_internal_topics(placed, self._client), nothing
+        found = self._parts.observe(
+            "internal topics", lambda: observe_internal_topics(placed, self._client), nothing
         )
         self._problems |= internal_topic_problems(placed, found, self._client)
         return found
 
     def _source_topics(self) -> _Topics:
-        """All that can be told while the target is out of reach."""
+        """The part of the plan that needs only the source, while the target cannot be reached."""
         flow = self._flow
         on_source = self._client(flow.source).refresh().partitions
         plan = plan_topics(
@@ -233,7 +233,7 @@ def config_differences(found: ConfigDifferences) -> Iterable[ConfigDifference]:
 
 
 def switched_off(flow: FlowConfig) -> tuple[str, ...]:
-    """What the flow leaves alone because settings say so."""
+    """The parts of a flow that settings switch off."""
     checkpoints = flow.checkpoints
     parts: list[tuple[object, str]] = [
         (flow.refresh_interval_seconds, "new topics (refresh.topics.enabled)"),
@@ -260,7 +260,9 @@ def _heartbeats(pair: Heartbeats, clusters: Clusters) -> HeartbeatsPlan:
     parts, placed = Parts(), heartbeat_topics(pair)
     client = partial(clusters.client, flow=pair.name)
     nothing: tuple[InternalTopicPlan, ...] = ()
-    topics = parts.tell("internal topics", lambda: look_at_internal_topics(placed, client), nothing)
+    topics = parts.observe(
+        "internal topics", lambda: observe_internal_topics(placed, client), nothing
+    )
     return HeartbeatsPlan(
         source=pair.source,
         target=pair.target,

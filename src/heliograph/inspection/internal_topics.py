@@ -1,4 +1,4 @@
-"""Internal topics: which are there, and which could not be created."""
+"""Observes which internal topics exist, and which could not be created."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.inspection.mirror_plan import InternalTopicPlan
 from heliograph.plan.internal_topics import PlacedTopic
 
-#: Of a flow's or pair's clusters, by alias.
+#: Gives the client of a flow's or pair's cluster by alias.
 Client = Callable[[str], ClusterClient]
 
 
-def look_at_internal_topics(
+def observe_internal_topics(
     placed: Iterable[PlacedTopic], client: Client
 ) -> tuple[InternalTopicPlan, ...]:
     by_alias: dict[str, list[PlacedTopic]] = {}
@@ -38,7 +38,7 @@ def look_at_internal_topics(
 def internal_topic_problems(
     placed: Iterable[PlacedTopic], plans: Iterable[InternalTopicPlan], client: Client
 ) -> dict[str, str]:
-    """By option, for those that are to be created."""
+    """By option: why internal topics that are missing could not be created."""
     missing = {(plan.cluster, plan.topic) for plan in plans if plan.found is None}
     problems: dict[str, str] = {}
     for each in placed:
@@ -49,11 +49,11 @@ def internal_topic_problems(
 
 
 def too_few_brokers(cluster: ClusterClient, option: str, factor: int) -> dict[str, str]:
-    """What its controller would answer to a creation; -1 leaves the factor to the brokers."""
+    """Why the controller would refuse to create a topic; -1 leaves the factor to the brokers."""
     alias, brokers = cluster.config.alias, len(cluster.metadata.nodes)
     if factor <= brokers:
         return {}
     return {
         f"{option} on {alias}": f"{alias} has {brokers} brokers, so no topic can be created with "
-        f"{option} = {factor}; set it to what there are, or to -1 for the brokers' default"
+        f"{option} = {factor}; set it to {brokers} or less, or to -1 for the brokers' default"
     }

@@ -1,4 +1,4 @@
-"""Which processes run a flow, or stand by for it: the members of its group on the target."""
+"""Observes the processes that run a flow or stand by for it: the members of its group on the target."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError
 from heliograph.inspection.mirror_status import Member
 from heliograph.mm2.service_member import PROTOCOL, RUNS, process_name
-from heliograph.wire.error_codes import GROUP_AUTHORIZATION_FAILED
+from heliograph.wire.error_codes import ErrorCode
 
 _PATIENCE_SECONDS = 3.0
 _STABLE = "Stable"
 
 
-def look_at_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
-    """None of them where we may not ask: then a service may not join, either, and says so itself."""
+def observe_members(group: str, target: ClusterClient) -> tuple[Member, ...]:
+    """Empty without the right to describe the group: a service could not join it and would report that."""
     try:
         found = describe_members(target, group, patience=_PATIENCE_SECONDS)
     except BrokerError as e:
-        if e.code == GROUP_AUTHORIZATION_FAILED:
+        if e.code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
             return ()
         raise
-    members = [judge_member(found.state, found.protocol, member) for member in found.members]
+    members = [member_of(found.state, found.protocol, member) for member in found.members]
     return tuple(sorted(members, key=lambda member: (member.state, member.process)))
 
 
-def judge_member(group_state: str, protocol: str, member: GroupMember) -> Member:
+def member_of(group_state: str, protocol: str, member: GroupMember) -> Member:
     if group_state != _STABLE:
         state = "JOINING"
     elif protocol != PROTOCOL:

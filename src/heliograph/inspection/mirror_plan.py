@@ -1,4 +1,4 @@
-"""What a mirror would do if it were started now, as values. Nothing in it is a secret."""
+"""Defines the plan of a mirror: what it would do if it were started now. Contains no secrets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class MirroredTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigDifference:
-    """A setting of a remote topic. `old` is the value in force now, `old_is_default` whether that is not
-    set on the topic; `new` None unsets it, so that the target's default holds."""
+    """A configuration of a remote topic. `old` is the value in force; `old_is_default`: it is not set on the
+    topic itself. `new` None: it is unset, and the target's default comes into force."""
 
     topic: str
     name: str
@@ -32,7 +32,7 @@ class ConfigDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedAcl:
-    """An ACL on a remote topic; always one for its literal name."""
+    """An ACL on a remote topic, always by literal name."""
 
     topic: str
     principal: str
@@ -43,7 +43,7 @@ class PlannedAcl:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalTopicPlan:
-    """`found` is the number of partitions that the topic has; None: it is to be created."""
+    """`found` is the number of partitions of the topic; None: it does not exist and would be created."""
 
     cluster: str
     topic: str
@@ -54,8 +54,8 @@ class InternalTopicPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupsPlan:
-    """`not_followed` says why, by group; `checkpoints` would be written, `offsets` be committed on the
-    target or left alone, with the reason; `untranslated` says why an offset has no checkpoint."""
+    """`not_followed`: the reason, by group. `checkpoints` would be written. `offsets` would be committed on
+    the target or left unchanged, with the reason. `untranslated`: why an offset has no checkpoint."""
 
     followed: tuple[str, ...] = ()
     not_followed: Mapping[str, str] = field(default_factory=dict)
@@ -70,8 +70,8 @@ class GroupsPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowPlan:
-    """`not_mirrored` says why, by source topic. `off` names what settings switch off. `problems` are what
-    a run would meet, by subject; `unknown` says which parts of the plan could not be made."""
+    """`not_mirrored`: the reason, by source topic. `off`: what settings switch off. `problems` of a run, by
+    subject. `unknown`: parts of the plan that could not be made, with the reason."""
 
     name: str
     source: str
@@ -94,7 +94,7 @@ class FlowPlan:
 
     @property
     def nothing_to_do(self) -> bool:
-        """Besides mirroring records and writing checkpoints."""
+        """Whether a run would only mirror records and write checkpoints."""
         return not (
             self.create
             or self.grow
@@ -117,7 +117,7 @@ class HeartbeatsPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorPlan:
-    """`warnings` are settings without effect and the like; `unreachable` clusters, with the reason."""
+    """`warnings` about the configuration; `unreachable`: clusters that did not respond, with the reason."""
 
     flows: tuple[FlowPlan, ...]
     heartbeats: tuple[HeartbeatsPlan, ...]

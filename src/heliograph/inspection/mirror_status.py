@@ -1,4 +1,4 @@
-"""How a mirror stands, as values. Nothing in it is a secret."""
+"""Defines the status of a mirror. Contains no secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heliograph.model import GapKind, PartitionState
 
 
 class ServiceState(StrEnum):
-    """Whether a Heliograph serves a flow: what its state topic says, and how long ago it said so."""
+    """Whether a Heliograph runs a flow, by the age of its record in the state topic."""
 
     RUNNING = "RUNNING"
     NOT_RUNNING = "NOT RUNNING"
@@ -19,8 +19,8 @@ class ServiceState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """`detail` is a word on `state` for people; `seen_seconds_ago` None: never. `restarts`: of the copy,
-    after failures."""
+    """`detail` explains `state`; `seen_seconds_ago` None: never seen. `restarts`: how often the copy was
+    restarted after a failure."""
 
     state: ServiceState
     detail: str
@@ -30,29 +30,29 @@ class Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """A process in the group of a flow's workers. `state` is RUNNING or STANDBY, or JAVA, of a Java
-    MirrorMaker 2 or Connect worker, or JOINING; `process` is `host, pid 1`, or what is known of it."""
+    """A process in the group of a flow's workers. `state` is RUNNING, STANDBY, JOINING, or JAVA for a Java
+    MirrorMaker 2 or Connect worker; `process` is `host, pid 1`, or the member's client id and host."""
 
     process: str
     state: str
 
 
 class PositionFrom(StrEnum):
-    """Who knows the position of a partition, the freshest first."""
+    """Where the position of a partition comes from, the most recent first."""
 
     HELIOGRAPH = "heliograph"  # its state topic
     CONNECT = "connect"  # Connect's offsets topic
-    RESET = "reset"  # nobody: where auto.offset.reset lets it start
+    RESET = "reset"  # none is stored: auto.offset.reset decides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionView:
-    """One partition of a flow; None is not known.
+    """One partition of a flow; None means unknown.
 
-    `position` is the next upstream offset to be mirrored. `lag_records` counts offsets from there to the
-    source's end, so also those of transaction markers and of records that compaction took.
-    `lag_seconds` is the age of the oldest record that is not mirrored yet, 0 if there is none.
-    `throttled`: `throttle.bytes.per.second` holds its task back.
+    `position` is the next upstream offset to mirror. `lag_records` counts offsets from there to the source's
+    end, including those of transaction markers and of records that compaction removed. `lag_seconds` is the
+    age of the oldest record that is not mirrored yet, 0 if there is none. `throttled`:
+    `throttle.bytes.per.second` slows its task down.
     """
 
     topic: str
@@ -76,7 +76,7 @@ class PartitionView:
 
 
 class GroupState(StrEnum):
-    """What has become of a group's offset on the target."""
+    """The state of a group's offset on the target."""
 
     SYNCED = "SYNCED"
     DUE = "DUE"
@@ -87,8 +87,8 @@ class GroupState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPartition:
-    """A group's offset in a partition. `translated` is that of its newest checkpoint, which was made for
-    `checkpointed`; `why` says why the target's group is not there."""
+    """A group's offset in a partition. `translated` is the downstream offset of its newest checkpoint,
+    `checkpointed` the upstream one; `why`: why the group on the target has not reached it."""
 
     group: str
     topic: str
@@ -106,8 +106,8 @@ class GroupPartition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapView:
-    """What a partition has gone through since its flow was first started: how often, how many source offsets
-    were never mirrored, and the newest gap. `waits`: it is FAILED, until somebody stores another offset."""
+    """The gaps of a partition since its flow was first started: how many, how many source offsets were never
+    mirrored, and the newest gap. `waits`: the partition is FAILED until another offset is stored for it."""
 
     topic: str
     partition: int
@@ -124,8 +124,8 @@ class GapView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowView:
-    """`not_followed` says why, by group of the source. `problems` are the running service's own; `members`
-    who runs it and who stands by, where that may be asked; `unknown` says what could not be looked at."""
+    """`not_followed`: the reason, by group of the source. `problems`: as reported by the running service.
+    `members`: processes that run the flow or stand by. `unknown`: what could not be observed, and why."""
 
     name: str
     source: str
@@ -154,5 +154,5 @@ class MirrorStatus:
 
     @property
     def well(self) -> bool:
-        """Every flow is known to be served, and no partition has failed."""
+        """Every flow is known to run, and no partition has failed."""
         return not self.unreachable and all(flow.well for flow in self.flows)

@@ -1,4 +1,4 @@
-"""Looks how a mirror stands: offsets of both clusters, Connect's offsets, a service's own state."""
+"""Observes the status of a mirror: offsets of both clusters, Connect's offsets, the service's own state."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.fetch.lag_timestamps import first_timestamps
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters, Parts
-from heliograph.inspection.groups import GroupsView, look_at_groups
-from heliograph.inspection.members import look_at_members
+from heliograph.inspection.group_status import GroupsView, observe_groups
+from heliograph.inspection.members import observe_members
 from heliograph.inspection.mirror_status import (
     FlowView,
     Member,
@@ -24,96 +25,98 @@ from heliograph.inspection.mirror_status import (
 )
 from heliograph.inspection.status_rules import (
     ObservedPartition,
-    judge_gap,
-    judge_lag,
-    judge_partition,
-    judge_position,
-    judge_service,
-    judge_worker,
+    gap_view,
+    lag_in_records,
+    partition_view,
+    resume_position,
+    service_status,
+    worker_status,
 )
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.sync.offsets import stored_positions
 from heliograph.sync.statuses import read_statuses
 
-#: How long records that wait are asked for their age; thousands of partitions answer in this time.
+#: Limit for reading the age of waiting records; enough for thousands of partitions.
 _AGES_SECONDS = 10.0
 
 Offsets = dict[TopicPartition, int]
 
 
-def look_at_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
-    """Raises no ClientError: what could not be looked at is named in the status."""
-    guard = LoopGuard(config.flows, since_ms=0)  # the running service knows what it waits for
-    flows = [_FlowLook(flow, clusters, guard) for flow in config.flows]
+def observe_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
+    """Raises no ClientError: the status lists what could not be observed."""
+    guard = CycleGuard(
+        config.flows, since_ms=0
+    )  # waits for nothing: the running service reports its own waits
+    flows = [_FlowObserver(flow, clusters, guard) for flow in config.flows]
     for flow in flows:
-        flow.look_for_circles()
+        flow.find_cycles()
     now_ms = int(time.time() * 1000)
     return MirrorStatus(
         at_ms=now_ms,
         flows=(
             *(flow.view() for flow in flows),
-            *(_FlowLook(flow, clusters, guard).group_view() for flow in config.group_flows),
+            *(_FlowObserver(flow, clusters, guard).group_view() for flow in config.group_flows),
         ),
         unreachable=dict(clusters.unreachable),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Told:
-    """What a flow's service has said in its state topic."""
+class _ReportedState:
+    """What the flow's service last wrote to its state topic."""
 
     flow: FlowStatus | None = None
     partitions: Mapping[TopicPartition, PartitionStatus] = field(default_factory=dict)
     gaps: Mapping[TopicPartition, GapRecord] = field(default_factory=dict)
 
 
-class _FlowLook:
-    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: LoopGuard) -> None:
+class _FlowObserver:
+    def __init__(self, flow: FlowConfig, clusters: Clusters, guard: CycleGuard) -> None:
         self._flow = flow
         self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard
         self._parts = Parts()
 
-    def look_for_circles(self) -> None:
-        self._parts.tell("circles", lambda: self._guard.look(self._flow, *self._both()), None)
+    def find_cycles(self) -> None:
+        self._parts.observe("cycles", lambda: self._guard.look(self._flow, *self._both()), None)
 
     def view(self) -> FlowView:
-        flow, tell = self._flow, self._parts.tell
-        told = tell("state", self._told, _Told())
-        service = judge_service(told.flow, _now_ms())
+        flow, observe = self._flow, self._parts.observe
+        reported = observe("state", self._reported_state, _ReportedState())
+        service = service_status(reported.flow, _now_ms())
         nothing: tuple[PartitionView, ...] = ()
-        partitions = tell("partitions", lambda: self._partitions(told, service), nothing)
-        groups = tell("groups", self._groups, GroupsView())
-        alive = told.flow is not None and service.state is ServiceState.RUNNING
+        partitions = observe("partitions", lambda: self._partitions(reported, service), nothing)
+        groups = observe("groups", self._groups, GroupsView())
+        alive = reported.flow is not None and service.state is ServiceState.RUNNING
         return FlowView(
             name=flow.name,
             source=flow.source,
             target=flow.target,
             service=service,
-            members=tell("services", self._members, ()),
+            members=observe("services", self._members, ()),
             partitions=partitions,
-            gaps=tuple(judge_gap(record, _now_ms()) for _, record in sorted(told.gaps.items())),
+            gaps=tuple(gap_view(record, _now_ms()) for _, record in sorted(reported.gaps.items())),
             groups=groups.partitions,
             not_followed=groups.not_followed,
-            problems=told.flow.problems if told.flow is not None and alive else {},
+            problems=reported.flow.problems if reported.flow is not None and alive else {},
             unknown=self._parts.unknown | groups.problems,
         )
 
     def group_view(self) -> FlowView:
-        """Of a connector that follows groups and leaves records to another; whether its service runs, the
-        group of workers tells."""
-        flow, tell = self._flow, self._parts.tell
-        nobody: tuple[Member, ...] = ()
-        groups = tell("groups", self._groups, GroupsView())
-        members = tell("services", self._members, nobody)
+        """The view of a checkpoint connector, which copies no records; the group of workers tells whether
+        its service runs."""
+        flow, observe = self._flow, self._parts.observe
+        none: tuple[Member, ...] = ()
+        groups = observe("groups", self._groups, GroupsView())
+        members = observe("services", self._members, none)
         return FlowView(
             name=flow.name,
             source=flow.source,
             target=flow.target,
-            service=judge_worker(flow.group_id, members),
+            service=worker_status(flow.group_id, members),
             members=members,
             groups=groups.partitions,
             not_followed=groups.not_followed,
@@ -124,46 +127,45 @@ class _FlowLook:
         return self._client(self._flow.source), self._client(self._flow.target)
 
     def _groups(self) -> GroupsView:
-        return look_at_groups(self._flow, *self._both())
+        return observe_groups(self._flow, *self._both())
 
     def _members(self) -> tuple[Member, ...]:
-        return look_at_members(self._flow.group_id, self._client(self._flow.offsets_alias))
+        return observe_members(self._flow.group_id, self._client(self._flow.offsets_alias))
 
-    def _told(self) -> _Told:
+    def _reported_state(self) -> _ReportedState:
         target, name = self._client(self._flow.target), self._flow.name
-        told = read_statuses(target, state_topic(self._flow.source))
-        return _Told(
-            flow=told.flows.get(name),
-            partitions=told.partitions.get(name, {}),
-            gaps=told.gaps.get(name, {}),
+        reported = read_statuses(target, state_topic(self._flow.source))
+        return _ReportedState(
+            flow=reported.flows.get(name),
+            partitions=reported.partitions.get(name, {}),
+            gaps=reported.gaps.get(name, {}),
         )
 
     # ── partitions ───────────────────────────────────────────────────────────────────────────
 
-    def _partitions(self, told: _Told, service: Service) -> tuple[PartitionView, ...]:
+    def _partitions(self, reported: _ReportedState, service: Service) -> tuple[PartitionView, ...]:
         source, _ = self._both()
-        seen = self._observed(told)
+        seen = self._observed(reported)
         reset = self._flow.auto_offset_reset
         waiting: Offsets = {}
         for each in seen:
-            position, _ = judge_position(each, service, reset)
-            if position is not None and judge_lag(each, position):
+            position, _ = resume_position(each, service, reset)
+            if position is not None and lag_in_records(each, position):
                 waiting[each.partition] = max(position, each.source_start or 0)
         level = self._flow.isolation_level
         since = first_timestamps(source, waiting, level, patience=_AGES_SECONDS)
         now_ms = _now_ms()
         return tuple(
-            judge_partition(each, service, reset, since.get(each.partition), now_ms)
-            for each in seen
+            partition_view(each, service, reset, since.get(each.partition), now_ms) for each in seen
         )
 
-    def _observed(self, told: _Told) -> list[ObservedPartition]:
+    def _observed(self, reported: _ReportedState) -> list[ObservedPartition]:
         source, target = self._both()
         names, partitions = self._mirrored(source)
         level = self._flow.isolation_level
         starts = self._offsets(source, partitions, EARLIEST)
         ends, without_end = available_offsets(source, partitions, LATEST, level)
-        self._say(source, without_end)
+        self._note_missing(source, without_end)
         stored = stored_positions(self._flow, self._client(self._flow.offsets_alias))
         there = target.refresh(names.values()).partitions
         remote = {p: TopicPartition(names[p.topic], p.partition) for p in partitions}
@@ -177,7 +179,7 @@ class _FlowLook:
                 source_end=ends.get(partition),
                 target_end=target_ends.get(remote[partition]),
                 stored=stored.get(partition),
-                status=told.partitions.get(partition),
+                status=reported.partitions.get(partition),
             )
             for partition in partitions
         ]
@@ -205,14 +207,16 @@ class _FlowLook:
         self, cluster: ClusterClient, partitions: Iterable[TopicPartition], timestamp: int
     ) -> Offsets:
         found, missing = available_offsets(cluster, partitions, timestamp)
-        self._say(cluster, missing)
+        self._note_missing(cluster, missing)
         return found
 
-    def _say(self, cluster: ClusterClient, missing: Mapping[TopicPartition, str]) -> None:
+    def _note_missing(
+        self, cluster: ClusterClient, missing: Mapping[TopicPartition, ClientError]
+    ) -> None:
         if missing:
             first = min(missing)
             self._parts.unknown[f"offsets on {cluster.config.alias}"] = (
-                f"{len(missing)} partitions have none to tell, among them {first} ({missing[first]})"
+                f"unknown for {len(missing)} partitions, among them {first} ({missing[first]})"
             )
 
 

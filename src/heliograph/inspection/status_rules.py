@@ -1,4 +1,4 @@
-"""What the observed offsets and states of a partition, a group or a service amount to. Pure."""
+"""Derives the status of a partition, a group or a service from observed offsets and states. Pure."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from heliograph.inspection.mirror_status import (
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.state_records import STOPPED, FlowStatus, GapRecord, PartitionStatus
 from heliograph.model import CommittedOffset, OffsetReset, TopicPartition
-from heliograph.plan.gaps import describe
+from heliograph.plan.gap_verdict import describe
 
-#: A service tells every 10 s at least that it is alive.
+#: A service writes its state at least every 10 s.
 SILENT_MS = 30_000
-#: The state of a partition that a running service has not said anything of yet.
+#: The state of a partition that a running service has not reported yet.
 WAITING = "WAITING"
 
 
-def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
+def service_status(status: FlowStatus | None, now_ms: int) -> Service:
     if status is None:
         return Service(
             state=ServiceState.UNKNOWN, detail="no Heliograph state", seen_seconds_ago=None
@@ -41,8 +41,8 @@ def judge_service(status: FlowStatus | None, now_ms: int) -> Service:
     return Service(state=state, detail=detail, seen_seconds_ago=age, restarts=status.restarts)
 
 
-def judge_worker(group: str, members: Sequence[Member]) -> Service:
-    """By the group of its workers alone."""
+def worker_status(group: str, members: Sequence[Member]) -> Service:
+    """Derived from the group of its workers only."""
     if any(member.state == "RUNNING" for member in members):
         return Service(
             state=ServiceState.RUNNING, detail=f"in the group {group}", seen_seconds_ago=0.0
@@ -55,9 +55,9 @@ def judge_worker(group: str, members: Sequence[Member]) -> Service:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedPartition:
-    """What both clusters say of a source partition; None where one says nothing.
+    """What was observed of a source partition; None means unknown.
 
-    `stored` is what Connect's offsets topic says where to resume, `status` the last word of a service.
+    `stored` is the offset in Connect's offsets topic, `status` the last state that a service wrote.
     """
 
     partition: TopicPartition
@@ -69,11 +69,11 @@ class ObservedPartition:
     status: PartitionStatus | None
 
 
-def judge_position(
+def resume_position(
     seen: ObservedPartition, service: Service, reset: OffsetReset
 ) -> tuple[int | None, PositionFrom | None]:
-    """A running service knows best. Of one that has gone, what it last said is worth nothing: another
-    mirror may have taken over, and whoever comes next starts from the stored offset."""
+    """A running service's own position takes precedence. The position of one that has stopped is ignored:
+    another mirror may have taken over, and the next service starts from the stored offset."""
     running = service.state is ServiceState.RUNNING
     if running and seen.status is not None and seen.status.position >= 0:
         return seen.status.position, PositionFrom.HELIOGRAPH
@@ -84,15 +84,15 @@ def judge_position(
     return None, None
 
 
-def judge_lag(seen: ObservedPartition, position: int | None) -> int | None:
-    """Offsets that are still to be mirrored. What retention has taken meanwhile is not; 0 for a position
-    past the end, which `auto.offset.reset` will deal with."""
+def lag_in_records(seen: ObservedPartition, position: int | None) -> int | None:
+    """Offsets still to be mirrored, without those that retention has deleted; 0 for a position past the end,
+    where `auto.offset.reset` will apply."""
     if position is None or seen.source_end is None:
         return None
     return max(seen.source_end - max(position, seen.source_start or 0), 0)
 
 
-def judge_partition(
+def partition_view(
     seen: ObservedPartition,
     service: Service,
     reset: OffsetReset,
@@ -100,8 +100,8 @@ def judge_partition(
     now_ms: int,
 ) -> PartitionView:
     """`waiting_since_ms`: the timestamp of the first record at or after the position."""
-    position, known_from = judge_position(seen, service, reset)
-    lag, status = judge_lag(seen, position), seen.status
+    position, known_from = resume_position(seen, service, reset)
+    lag, status = lag_in_records(seen, position), seen.status
     seconds = 0.0 if lag == 0 else None
     if lag and waiting_since_ms is not None:
         seconds = max(now_ms - waiting_since_ms, 0) / 1000
@@ -130,7 +130,7 @@ def _partition_state(service: Service, status: PartitionStatus | None) -> str:
     return WAITING if status is None else status.state
 
 
-def judge_gap(record: GapRecord, now_ms: int) -> GapView:
+def gap_view(record: GapRecord, now_ms: int) -> GapView:
     last = record.last
     return GapView(
         topic=record.topic,
@@ -149,8 +149,8 @@ def judge_gap(record: GapRecord, now_ms: int) -> GapView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedGroup:
-    """What is known of a group's offset in one source partition. `left_alone` says why the target's group
-    is not touched, `untranslated` why there is no checkpoint."""
+    """What was observed of a group's offset in one source partition. `left_alone`: why the group's offset on
+    the target is not changed; `untranslated`: why there is no checkpoint."""
 
     group: str
     partition: TopicPartition
@@ -164,8 +164,8 @@ class ObservedGroup:
     untranslated: str | None
 
 
-def judge_group(seen: ObservedGroup, *, synced: bool) -> GroupPartition:
-    """`synced`: whether the flow moves the target's groups (`sync.group.offsets.enabled`)."""
+def group_partition(seen: ObservedGroup, *, synced: bool) -> GroupPartition:
+    """`synced`: the flow commits offsets of groups on the target (`sync.group.offsets.enabled`)."""
     checkpoint = seen.checkpoint
     there = seen.target.offset if seen.target is not None and seen.target.offset >= 0 else None
     state, why = _group_state(seen, there, synced)
@@ -189,7 +189,7 @@ def _group_state(
     seen: ObservedGroup, there: int | None, synced: bool
 ) -> tuple[GroupState, str | None]:
     if seen.checkpoint is None:
-        return GroupState.NOT_TRANSLATED, seen.untranslated or "its checkpoint is due"
+        return GroupState.NOT_TRANSLATED, seen.untranslated or "its checkpoint is not written yet"
     wanted = seen.checkpoint.downstream
     if there is not None and there >= wanted:
         return GroupState.SYNCED, None
@@ -209,7 +209,7 @@ def _behind(offset: int | None, end: int | None) -> int | None:
 
 
 def in_words(seconds: float) -> str:
-    """As coarse as a person needs it."""
+    """Rounded to a unit that is easy to read."""
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {unit}"

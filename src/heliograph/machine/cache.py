@@ -1,8 +1,7 @@
-"""The per-user cache: folders that are whole or absent, never half-made.
+"""The per-user cache: folders that are either complete or absent.
 
-A folder is built under a temporary name beside its place and renamed when done, so a process that
-is killed in the middle leaves nothing that another would take for finished. A lock file lets a
-second process wait for the first one's work instead of doing it again.
+A folder is built under a temporary name and renamed when it is complete, so a killed process leaves no
+incomplete one. A lock file lets a second process wait for the first one's result.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ def cache_folder(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """`folder`, after `build(temporary folder)` filled it, by this process or by another.
+    """`folder`, filled by `build(temporary folder)`, in this process or in another.
 
-    If `build` raises, nothing is left and the next caller tries again.
+    If `build` raises, nothing is left, and the next caller tries again.
     """
     if folder.is_dir():
         return folder
@@ -52,11 +51,11 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Holds an flock on `path`; the kernel drops it when the process ends, however it ends."""
+    """Holds an flock on `path`; the kernel releases it when the process ends."""
     with path.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _log.info("waiting for another start that holds %s", path)
+            _log.info("waiting for another process that holds %s", path)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

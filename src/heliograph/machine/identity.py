@@ -1,7 +1,7 @@
-"""Names that tell a process that was started again from a second one beside it.
+"""Stable names for processes: a restarted process gets its old name, a second one beside it another.
 
-A name is a file with a lock on it, which the kernel takes off when the process ends, however it ends. So
-whoever gets a name knows that nobody on this machine has it any more.
+A name is a locked file. The kernel releases the lock when the process ends, so a process that gets a name
+knows that no other process on this machine has it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from heliograph.machine.cache import cache_folder
 
 log = logging.getLogger(__name__)
 
-#: More services with one purpose than this on one machine get no name.
+#: Names per purpose and machine; further services get none.
 _MOST = 16
 
 
 class Identity:
-    """The first free name for a purpose on this machine; `name` is None if none can be had."""
+    """The first free name for a purpose on this machine; `name` is None if there is none."""
 
     def __init__(self, purpose: str, folder: Path | None = None) -> None:
         self.name: str | None = None
@@ -37,10 +37,10 @@ class Identity:
                 if self._take(base / f"{stem}-{number}"):
                     return
         except OSError as e:
-            log.info("%s: no names can be kept here: %s", base, e)
+            log.info("%s: cannot store process names: %s", base, e)
 
     def close(self) -> None:
-        """After an end in order nobody is to come back: the name is thrown away."""
+        """After an orderly stop the name is deleted: no restart will need it."""
         if self._file is not None:
             Path(self._file.name).unlink(missing_ok=True)
             self._file.close()
@@ -61,6 +61,6 @@ class Identity:
             file.write(token)
             file.flush()
         self._file = file
-        # The host's name, too: a folder that came with an image is on many machines.
+        # With the host name: a folder inside a container image exists on many machines.
         self.name = f"{re.sub('[^a-zA-Z0-9._-]', '-', os.uname().nodename)[:64]}-{token}"
         return True

@@ -1,4 +1,4 @@
-"""The Java of this machine: Spark and Kafka 4 both need version 17 or later."""
+"""Finds Java on this machine; Spark and Kafka 4 need version 17 or later."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 
 
 def java_version(text: str) -> int | None:
-    """The feature release in what `java -version` printed; None when it says nothing of the kind.
+    """The feature release in the output of `java -version`; None if there is none.
 
     Up to Java 8 the feature release was the second number ("1.8.0_402" is Java 8). Lines before the
-    version ("Picked up JAVA_TOOL_OPTIONS: …") are passed over.
+    version ("Picked up JAVA_TOOL_OPTIONS: …") are skipped.
     """
     found = _VERSION.search(text)
     if found is None:
@@ -31,7 +31,7 @@ def java_version(text: str) -> int | None:
 
 
 def find_java(environment: Mapping[str, str]) -> Path:
-    """JAVA_HOME wins over PATH, as in Spark's and Kafka's own scripts."""
+    """JAVA_HOME takes precedence over PATH, as in Spark's and Kafka's scripts."""
     home = environment.get("JAVA_HOME")
     if home:
         java = Path(home) / "bin" / "java"
@@ -50,7 +50,7 @@ def find_java(environment: Mapping[str, str]) -> Path:
 
 
 def require_java(environment: Mapping[str, str] | None = None) -> Path:
-    """The `java` to run, version 17 or later, or EnvironmentProblem in one sentence."""
+    """The `java` to run, version 17 or later. Raises EnvironmentProblem."""
     java = find_java(os.environ if environment is None else environment)
     version = _version_of(java)
     if version < MINIMUM_JAVA:
@@ -61,7 +61,7 @@ def require_java(environment: Mapping[str, str] | None = None) -> Path:
     return java
 
 
-@functools.cache  # each question starts a JVM, and every broker asks
+@functools.cache  # each check starts a JVM, and every broker needs one
 def _version_of(java: Path) -> int:
     try:
         done = subprocess.run(
@@ -71,5 +71,5 @@ def _version_of(java: Path) -> int:
         raise EnvironmentProblem(f"Java: {java} cannot be run: {e}") from e
     version = java_version(done.stderr + done.stdout)
     if version is None:
-        raise EnvironmentProblem(f"Java: {java} -version says no version; is that a Java?")
+        raise EnvironmentProblem(f"Java: {java} -version prints no version; check that it is Java")
     return version

@@ -1,9 +1,9 @@
-"""A temporary folder that goes with its process; what a killed one leaves, the next that starts removes.
+"""A temporary folder of one process; the next start removes the folders of killed processes.
 
-    <tmp>/heliograph-jvm-x7d2/owner     locked (flock) as long as its process lives
+    <tmp>/heliograph-jvm-x7d2/owner     locked (flock) while its process runs
 
-The kernel gives up the lock of whoever dies, however it dies. So a lock that can be had is that of the
-dead, in whatever container or with whatever process id it lived.
+The kernel releases the lock when the process ends. So if the lock is free, the process is gone, whatever its
+container or process id was.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _OWNER = "owner"
 
 
 class ScratchFolder:
-    """`path` is there until `close`. `prefix` says what is in it; folders of the same kind are swept."""
+    """`path` exists until `close`. Folders with the same `prefix` whose process is gone are removed."""
 
     def __init__(self, prefix: str) -> None:
         _sweep(prefix)
         self.path = Path(tempfile.mkdtemp(prefix=prefix))
-        # Locked before it has its name: whoever sweeps now sees no owner, and leaves the folder alone.
+        # Locked before it is renamed: a sweep in between finds no owner file, and keeps the folder.
         unnamed = self.path / f"{_OWNER}.new"
         self._lock = os.open(unnamed, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -42,7 +42,7 @@ def _sweep(prefix: str) -> None:
         try:
             if folder.lstat().st_uid == os.getuid():
                 _remove_if_dead(folder)
-        except OSError as e:  # somebody else sweeps, too
+        except OSError as e:  # another process removes it, too
             log.debug("%s: %s", folder, e)
 
 
@@ -50,12 +50,12 @@ def _remove_if_dead(folder: Path) -> None:
     try:
         lock = os.open(folder / _OWNER, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
-        return  # being made just now, or by a version that had no owners
+        return  # being created, or by a version without owner files
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder)
-        log.info("%s: removed, its process was killed", folder)
+        log.info("%s: removed; its process was killed", folder)
     except BlockingIOError:
-        pass  # its process lives
+        pass  # its process is running
     finally:
         os.close(lock)

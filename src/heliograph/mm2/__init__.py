@@ -1,1 +1,1 @@
-"""The records MirrorMaker 2 and Connect keep in their internal topics, byte for byte. Pure."""
+"""Records of MirrorMaker 2, Connect and Heliograph in internal topics, and offset translation. Pure."""

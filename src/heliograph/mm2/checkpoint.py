@@ -1,6 +1,6 @@
-"""Checkpoints: a consumer group's committed offset in terms of the target (`Checkpoint.java`).
+"""Checkpoint records: a consumer group's committed offset translated to the target (`Checkpoint.java`).
 
-    key    group STRING | topic STRING | partition INT32             topic as it is called on the target
+    key    group STRING | topic STRING | partition INT32             topic: its name on the target
     value  version INT16 = 0 | upstreamOffset INT64 | offset INT64 | metadata STRING
 
 In partition 0 of `<source>.checkpoints.internal` on the target.
@@ -22,7 +22,7 @@ _VALUE = struct.Struct(">hqq")
 
 
 class Checkpoint(NamedTuple):
-    """The group stood at `upstream` on the source; a consumer of the target goes on at `downstream`."""
+    """A group with committed offset `upstream` on the source continues at `downstream` on the target."""
 
     group: str
     topic: str
@@ -51,7 +51,7 @@ class Checkpoint(NamedTuple):
 
 
 def read_checkpoint(key: bytes | None, value: bytes | None) -> Checkpoint | Malformed:
-    """Never raises. An unknown version is malformed: Java below 4.4 would read it as version 0."""
+    """Never raises. An unknown version is malformed; Java before 4.4 would read it as version 0."""
     try:
         key, value = present("key", key), present("value", value)
         group, at = read_string("group", key, 0)

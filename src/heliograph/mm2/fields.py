@@ -1,8 +1,8 @@
-"""Fields of MM2's own records (`org.apache.kafka.common.protocol.types.Type`), big endian.
+"""Reads and writes fields of MM2's records (`org.apache.kafka.common.protocol.types.Type`), big endian.
 
     STRING  int16 length (0 or more), UTF-8
 
-As in Java, bytes behind the last field are nobody's business.
+As in Java, bytes after the last field are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def present(name: str, data: bytes | None) -> bytes:
 
 
 def read_string(name: str, data: bytes, at: int) -> tuple[str, int]:
-    """The string that starts at byte `at`, and where it ends."""
+    """The string that starts at byte `at`, and the position after it."""
     (length,) = read(name, _LENGTH, data, at)
     start, end = at + _LENGTH.size, at + _LENGTH.size + length
     if length < 0 or end > len(data):

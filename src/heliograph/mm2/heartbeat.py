@@ -1,4 +1,4 @@
-"""Heartbeats: a flow's sign of life on its target (`Heartbeat.java`).
+"""Heartbeat records: show on the target that a flow is alive (`Heartbeat.java`).
 
     key    sourceClusterAlias STRING | targetClusterAlias STRING
     value  version INT16 = 0 | timestamp INT64 (ms)
@@ -20,7 +20,7 @@ _VALUE = struct.Struct(">hq")
 
 
 class Heartbeat(NamedTuple):
-    """At `timestamp` (ms) somebody who mirrors `source` to `target` was alive."""
+    """A mirror from `source` to `target` was alive at `timestamp` (ms)."""
 
     source: str
     target: str
@@ -41,7 +41,7 @@ class Heartbeat(NamedTuple):
 
 
 def read_heartbeat(key: bytes | None, value: bytes | None) -> Heartbeat | Malformed:
-    """Never raises. An unknown version is malformed: Java below 4.4 would read it as version 0."""
+    """Never raises. An unknown version is malformed; Java before 4.4 would read it as version 0."""
     try:
         key, value = present("key", key), present("value", value)
         source, at = read_string("sourceClusterAlias", key, 0)

@@ -1,12 +1,12 @@
-"""What is known of a flow's offsets, in the logs that its topics have now.
+"""Keeps the offset ranges and syncs of a flow that belong to its current topics, by topic id.
 
-    range, sync ──► about these topics? ── yes ──► what is known of the partition ──► translation
+    range, sync ──► of the current topics? ── yes ──► known of the partition ──► translation
                                │ no
-                               └──► aside, until brokers tell of those topics
+                               └──► set aside, until brokers report those topics
 
-A topic that was deleted and created again has another id, and its offsets begin anew: what was known of the
-old log would translate into wrong places of the new one. So everything that is known carries the ids of
-the topics it is about, as far as its writer knew them, and is dropped when brokers tell of others.
+A topic that was deleted and created again has another id, and its offsets start again at 0: ranges of the
+old log would translate to wrong offsets of the new one. So every range and sync carries the ids of its
+topics, as far as its writer knew them, and is dropped when brokers report other ids.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from heliograph.mm2.sync_store import OffsetSyncStore
 from heliograph.mm2.translation import Translation
 from heliograph.model import TopicIdPair, TopicPartition
 
-#: Ranges and syncs about topics that no broker has told of yet; of more, the oldest are dropped.
+#: Ranges and syncs of topics that no broker has reported yet; beyond this the oldest are dropped.
 _ASIDE = 10_000
 
 
 class KnownOffsets:
-    """`versions` counts, for each source partition, how often what is known of it has changed. `logs` are the
-    topics of today by source topic, as far as brokers told."""
+    """`versions` counts the changes of what is known, by source partition. `logs` are the ids of the current
+    topics by source topic, as far as brokers have reported them."""
 
     def __init__(self) -> None:
         self.versions: dict[TopicPartition, int] = {}
         self.logs: dict[str, TopicIdPair] = {}
         self._offset_maps: dict[TopicPartition, OffsetMap] = {}
-        #: What the known ranges and syncs are about, by source topic and partition.
+        #: The topic ids of the known ranges and syncs, by source topic and partition.
         self._origins: dict[str, dict[int, TopicIdPair]] = {}
         self._aside: deque[tuple[TopicPartition, TopicIdPair, OffsetRange | OffsetSync]] = deque(
             maxlen=_ASIDE
@@ -43,7 +43,7 @@ class KnownOffsets:
         return self._translation.translate(partition, upstream)
 
     def begin_syncs(self, *, must_read_to_end: bool) -> None:
-        """All offset syncs are read anew."""
+        """Start over: all offset syncs will be read again."""
         self._store = OffsetSyncStore(must_read_to_end=must_read_to_end)
         self._translation = Translation(self._store, self._offset_maps)
         for partition in self.versions:
@@ -57,7 +57,7 @@ class KnownOffsets:
         offset_maps: Mapping[TopicPartition, OffsetMap],
         origins: Mapping[TopicPartition, TopicIdPair],
     ) -> None:
-        """What earlier services have learnt, of the topics of today."""
+        """Offset maps that earlier services stored, of the current topics."""
         for partition, its in offset_maps.items():
             self._offset_maps[partition] = its
             self._label(partition, origins[partition])
@@ -66,13 +66,13 @@ class KnownOffsets:
     def learn(
         self, partition: TopicPartition, origin: TopicIdPair, news: OffsetRange | OffsetSync
     ) -> None:
-        """`origin` are the topics that `news` is about; without ids, those of today."""
+        """`origin` are the topics of `news`; without ids, the current ones."""
         logs = self.logs.get(partition.topic)
         known = self._origins.get(partition.topic, {}).get(partition.partition, TopicIdPair())
         if (known if logs is None else logs).differs(origin):
             self._aside.append((partition, origin, news))
             return
-        if known.differs(origin):  # brokers do not tell which: the newest word counts
+        if known.differs(origin):  # brokers report no ids: the newest origin counts
             self._forget(partition)
         self._label(partition, origin)
         if isinstance(news, OffsetSync):
@@ -84,11 +84,11 @@ class KnownOffsets:
 
     @property
     def unknown_topics(self) -> set[str]:
-        """Source topics of which there is word about others than are known: brokers should be asked."""
+        """Source topics with ranges or syncs of unknown topic ids: metadata should be refreshed."""
         return {partition.topic for partition, _, _ in self._aside}
 
     def set_logs(self, topic: str, found: TopicIdPair) -> None:
-        """Brokers tell of these topics now; an id that they do not tell is the one that was."""
+        """Brokers report these topic ids now; an id that is missing stays as it was."""
         before = self.logs.get(topic, TopicIdPair())
         now = found.or_else(before)
         if self.logs.get(topic) == now:

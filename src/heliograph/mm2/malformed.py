@@ -1,4 +1,4 @@
-"""A record of an internal topic that cannot be understood: skipped and counted, never fatal."""
+"""The result of reading a malformed record of an internal topic: it is skipped and counted."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """`reason` says which field, what was expected and what was found."""
+    """`reason` names the field, what was expected and what was found."""
 
     reason: str

@@ -1,16 +1,16 @@
-"""Exact translation, beyond MM2: which ranges of upstream offsets landed where downstream.
+"""Translates offsets exactly: an ascending list of upstream ranges and their downstream offsets.
 
-    upstream    0 ···· 99 | marker | 101 ·· 150 | ? ? ? | 160 ···        ? mirrored, but nobody knows where
+    upstream    0 ···· 99 | marker | 101 ·· 150 | ? ? ? | 160 ···        ? mirrored to unknown offsets
     downstream  0 ···· 99 |          100 ·· 149 |       | 155 ···
     ranges      (0, 0, 100)         (101, 100, 50)       (160, 155, …)
 
-Raw copying makes few of them: consecutive offsets stay consecutive, and only what is not mirrored (markers,
-aborted or compacted records) begins a new one. A group's offset inside a range translates to the very
-record it stood at.
+Copying whole batches gives few ranges: consecutive offsets stay consecutive, and only records that are not
+mirrored (markers, aborted or compacted records) begin a new one. A group's offset inside a range translates
+to the same record.
 
-Between two ranges nothing was mirrored if they meet downstream. If they do not, history is missing (a
-crash between the copy and its note, a foreign writer), and nothing is said about the offsets between them:
-so a range that is lost on its way costs exactness, and never puts a group ahead of the truth.
+If two ranges meet downstream, nothing between them was mirrored. If they do not, history is missing (a crash
+after the copy and before its range was stored, a foreign writer), and offsets between them are not
+translated: so a lost range costs precision, and never puts a group ahead of the truth.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from heliograph.model import OffsetRange
 
 __all__ = ["LOST", "MAX_RANGES", "OffsetMap", "OffsetRange"]
 
-#: Downstream of a range that was mirrored to an unknown place.
+#: Downstream offset of a range that was mirrored to unknown offsets.
 LOST = -1
-#: Of one partition. Older ones are forgotten: a source of small transactions makes one with each.
+#: Per partition. Older ones are dropped: a source of small transactions adds one with each.
 MAX_RANGES = 32_000
 _FORGOTTEN_AT_ONCE = 1000
 
 
 class OffsetMap:
-    """Those of one partition, ascending on both sides. 24 bytes each."""
+    """The ranges of one partition, ascending on both sides. 24 bytes each."""
 
     __slots__ = ("_count", "_downstream", "_upstream")
 
@@ -55,10 +55,10 @@ class OffsetMap:
         return OffsetRange(self._upstream[-1], self._downstream[-1], self._count[-1])
 
     def append(self, each: OffsetRange) -> None:
-        """What landed last. Law: appending the same again, or a range bit by bit, changes nothing.
+        """Add the newest range. Law: appending the same again, or a range in parts, gives the same map.
 
-        A lower upstream offset (a rewind) forgets all from there on, a lower downstream offset (a target
-        that was truncated or created anew) all that stood there.
+        A lower upstream offset (a rewind) drops everything from there on, a lower downstream offset (a
+        target that was truncated or created again) everything that was there.
         """
         upstream, downstream, count = each
         if self._goes_on(upstream, downstream):
@@ -75,8 +75,8 @@ class OffsetMap:
             self._drop_first(_FORGOTTEN_AT_ONCE)
 
     def translate(self, upstream: int) -> int | None:
-        """The downstream offset of the first record mirrored at or after `upstream`; behind the last one
-        that of the next to come. None: not known."""
+        """The downstream offset of the first record mirrored at or after `upstream`; after the last record,
+        that of the next one. None: not known."""
         at = bisect_right(self._upstream, upstream) - 1
         if at < 0 or self._downstream[at] == LOST:
             return None
@@ -90,8 +90,8 @@ class OffsetMap:
         return end if self._downstream[at + 1] == end else None
 
     def upstream_at(self, downstream: int) -> int | None:
-        """The upstream offset behind the last record that is known to have landed before `downstream`. None:
-        nothing is known of what landed there."""
+        """The upstream offset after the last record known to be before `downstream`. None: nothing is known
+        of that part."""
         known = (
             at for at in range(len(self) - 1, -1, -1) if LOST < self._downstream[at] <= downstream
         )
@@ -104,8 +104,8 @@ class OffsetMap:
         return any(each.downstream == LOST and each.end > upstream for each in self)
 
     def committed_at(self, downstream: int) -> int | None:
-        """As `upstream_at`, for records of transactions: they count once the marker behind them stands before
-        `downstream`, too. Records without an offset between them are of one transaction."""
+        """As `upstream_at`, for records of transactions: they count once the marker after them is before
+        `downstream`, too. Records at consecutive offsets belong to one transaction."""
         end = None
         for at in range(len(self) - 1, -1, -1):
             if self._downstream[at] == LOST:
@@ -121,14 +121,14 @@ class OffsetMap:
         return self._downstream[at] + self._count[at]
 
     def take(self, most: int) -> tuple[OffsetRange, ...]:
-        """The oldest, which are forgotten here."""
+        """Remove and return the oldest `most` ranges."""
         taken = map(OffsetRange, self._upstream[:most], self._downstream[:most], self._count[:most])
         result = tuple(taken)
         self._drop_first(most)
         return result
 
     def prune(self, log_start: int) -> None:
-        """Forget what ends at or below this upstream offset: no group can stand there any more."""
+        """Drop ranges that end at or before this upstream offset: no group can be there any more."""
         keep = bisect_right(self._upstream, log_start) - 1
         if keep >= 0 and self._upstream[keep] + self._count[keep] <= log_start:
             keep += 1
@@ -164,7 +164,7 @@ class OffsetMap:
             self._count.append(lost[-1].end - lost[0].upstream)
 
     def _merged(self, upstream: int, downstream: int, count: int) -> bool:
-        """Whether the last range could take it in, or it said nothing (a lost range of none)."""
+        """Whether it was merged into the last range, or is empty and LOST, which has no meaning."""
         if downstream == LOST and not count:
             return True
         if not self._upstream:
@@ -174,12 +174,12 @@ class OffsetMap:
         if downstream == LOST and last_downstream == LOST:
             self._count[-1] = upstream + count - last_upstream
             return True
-        if self._goes_on(upstream, downstream):  # now that what followed is forgotten
+        if self._goes_on(upstream, downstream):  # after what followed was dropped
             self._count[-1] += count
             return True
         meets = last_downstream != LOST and downstream == last_downstream + last_count
         if not last_count and (not meets or self._meets_before_last(downstream)):
-            # An empty range: what it said was wrong, or is said by the two around it.
+            # An empty range that is wrong, or that its two neighbours imply.
             self._truncate(len(self) - 1)
         return False
 

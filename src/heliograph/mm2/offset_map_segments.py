@@ -1,4 +1,4 @@
-"""Ranges on their way to and from the state topic, in segments whose number stays bounded."""
+"""Stores offset ranges in the state topic in a bounded number of segments, and loads them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import SEGMENT_RANGES, OffsetMapSegment, segments_of
 from heliograph.model import TopicIdPair, TopicPartition
 
-#: Per partition and session of a task. What is older is taken out of the topic again.
+#: Per partition and run of a task. Older segments are deleted from the topic.
 MAX_SEGMENTS = MAX_RANGES // SEGMENT_RANGES
-#: So many segments above the least possible are not worth a rewrite at a restart.
+#: So many segments above the minimum are not worth a rewrite at a restart.
 _SLACK = 8
 
 
 class OffsetMapSegments:
-    """What one task writes of one partition: the open segment again and again under its key, until it is
-    full or the mirror rewinds; then the next one.
+    """The segments that one task writes for one partition: the open segment again and again under its key,
+    until it is full or the mirror rewinds; then the next one.
 
-    Law: everything taken so far, read back, translates as the ranges appended so far do, but for the
-    oldest of more than `MAX_SEGMENTS` segments.
+    Law: all segments taken so far, read back, translate as the appended ranges do, except for the oldest
+    beyond `MAX_SEGMENTS`.
     """
 
     __slots__ = (
@@ -44,8 +44,8 @@ class OffsetMapSegments:
         self._changed = False
         self._begun = False
         self._full: deque[OffsetMapSegment] = deque(maxlen=MAX_SEGMENTS)  # not written yet
-        self._written: deque[int] = deque()  # the keys of full ones that are
-        self._stale: list[int] = []  # keys to be taken out of the topic
+        self._written: deque[int] = deque()  # the keys of full ones that are written
+        self._stale: list[int] = []  # keys to be deleted from the topic
 
     def append(self, each: OffsetRange) -> None:
         last = self._open.last
@@ -60,11 +60,11 @@ class OffsetMapSegments:
 
     @property
     def begun(self) -> bool:
-        """Whether ranges have begun since all was taken; one that only goes on is known by its begin."""
+        """Whether a range has begun since the last `take`; growth of a range alone does not count."""
         return self._begun
 
     def take(self) -> list[OffsetMapSegment]:
-        """What to write now, in this order; a segment without ranges is a tombstone."""
+        """The segments to write now, in this order; one without ranges is a tombstone."""
         self._begun = False
         full = list(self._full)
         self._full.clear()
@@ -87,7 +87,7 @@ class OffsetMapSegments:
         self._open = OffsetMap()
 
     def _rewind(self, upstream: int) -> None:
-        """Segments that start at or behind this offset say nothing any more."""
+        """Drop segments that start at or after this offset."""
         self._close()
         self._stale += (first for first in self._written if first >= upstream)
         self._stale += (segment.first for segment in self._full if segment.first >= upstream)
@@ -98,8 +98,8 @@ class OffsetMapSegments:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedOffsetMaps:
-    """What the state topic says, in the logs of which topics, and what to write so that it says it in few
-    records."""
+    """The offset maps in the state topic, the topic ids they belong to, and the records that would store the
+    same in fewer segments."""
 
     offset_maps: Mapping[TopicPartition, OffsetMap]
     origins: Mapping[TopicPartition, TopicIdPair]
@@ -111,7 +111,7 @@ def load_offset_maps(
     records: Iterable[tuple[bytes | None, bytes | None]],
     log_starts: Mapping[TopicPartition, int] | None = None,
 ) -> LoadedOffsetMaps:
-    """`records` in the order of the topic; `log_starts` of source partitions, where they are known."""
+    """`records` in the order of the topic; `log_starts` of source partitions, if known."""
     segments: list[OffsetMapSegment] = []
     malformed: list[str] = []
     for key, value in records:
@@ -128,16 +128,16 @@ def merge_segments(
     logs: Mapping[str, TopicIdPair],
     log_starts: Mapping[TopicPartition, int] | None = None,
 ) -> LoadedOffsetMaps:
-    """`logs` are the topics of today, by source topic, where they are known: segments of others are dropped.
-    Where they are not, the newest segment of a partition says which topics count.
+    """`logs` are the ids of the current topics by source topic, if known: segments of others are dropped. If
+    not known, the newest segment of a partition decides.
 
-    Laws: written, `rewrites` change no translation of an offset that a group can have; a partition has
-    at most `_SLACK` segments more than it needs afterwards.
+    Laws: writing `rewrites` changes no translation of an offset that a group can have; afterwards a
+    partition has at most `_SLACK` segments more than it needs.
     """
     segments: dict[TopicPartition, dict[int, OffsetMapSegment]] = {}
     for segment in read:
         its = segments.setdefault(segment.topic_partition, {})
-        its.pop(segment.first, None)  # the newest of a key stands where it was written
+        its.pop(segment.first, None)  # a key is ordered by its newest record
         if segment.ranges:
             its[segment.first] = segment
     offset_maps, origins, rewrites = {}, {}, []
@@ -173,7 +173,7 @@ def _rewrites(
     merged: OffsetMap,
     origin: TopicIdPair,
 ) -> list[OffsetMapSegment]:
-    """The segments anew, and tombstones for those that are not needed any more, if that is worth it."""
+    """The merged segments, and tombstones for those no longer needed, if a rewrite is worth it."""
     wanted = segments_of(partition, list(merged), origin)
     outdated = any(segment.origin.differs(origin) for segment in segments.values())
     if not outdated and len(segments) <= len(wanted) + (_SLACK if wanted else 0):

@@ -1,10 +1,9 @@
-"""Offset syncs: which downstream offset an upstream one was mirrored to (`OffsetSync.java`).
+"""Offset sync records: an upstream offset and its downstream offset (`OffsetSync.java`).
 
     key    topic STRING | partition INT32
     value  upstreamOffset INT64 | offset INT64        no version
 
-Beyond MM2, a header names the topics in whose logs these offsets are, where their ids are known; Java's
-readers pass over headers:
+An extension of MM2's format: a header with the ids of both topics, if known. Java's readers ignore headers:
 
     heliograph.origin   <id of the source topic>/<id of the remote topic>
 
@@ -22,7 +21,7 @@ from heliograph.model import TopicIdPair, TopicPartition
 
 ORIGIN_HEADER = b"heliograph.origin"
 
-#: As records have them.
+#: As in `Record`.
 Headers = tuple[tuple[bytes, bytes | None], ...]
 
 _PARTITION = struct.Struct(">i")
@@ -30,7 +29,7 @@ _OFFSETS = struct.Struct(">qq")
 
 
 class OffsetSync(NamedTuple):
-    """The record at `upstream` of this source partition stands at `downstream` on the target."""
+    """The record at `upstream` of this source partition is at `downstream` on the target."""
 
     topic: str
     partition: int
@@ -56,7 +55,7 @@ class OffsetSync(NamedTuple):
 
 
 def read_offset_sync(key: bytes | None, value: bytes | None) -> OffsetSync | Malformed:
-    """Never raises: one strange record must not keep the syncs behind it from being read."""
+    """Never raises: one malformed record must not keep later ones from being read."""
     try:
         key, value = present("key", key), present("value", value)
         topic, at = read_string("topic", key, 0)
@@ -74,7 +73,7 @@ def origin_headers(origin: TopicIdPair) -> Headers:
 
 
 def read_origin(headers: Headers) -> TopicIdPair:
-    """Never raises: a header that is not understood names no topic."""
+    """Never raises: an unreadable header counts as none."""
     for name, value in headers:
         if name == ORIGIN_HEADER and value is not None:
             source, slash, target = value.decode(errors="replace").partition("/")

@@ -1,11 +1,11 @@
-"""Records of the quarantine topic: what was left out of a mirror, and where to find it.
+"""Records of the quarantine topic: source records that were not mirrored, with their coordinates.
 
-    key    ["orders",0,12345]     source topic, partition, offset: one record for each, however often
+    key    ["orders",0,12345]     source topic, partition, offset: rewritten if it happens again
     value  {"flow":"us->eu","topic":"orders","partition":0,"offset":12345,"timestamp":1700000000000,
             "target_topic":"us.orders","size":5061,"limit":2000,"key":"customer 7","reason":"…"}
 
-`size` is that of a batch with this record alone, `limit` the target's max.message.bytes. A `key` that is
-no UTF-8 stands as `key_base64`; of one above 1 KiB there is only `key_size`.
+`size` is that of a batch with this record alone, `limit` the target's max.message.bytes. A key that is not
+UTF-8 is written as `key_base64`; of a key above 1 KiB only `key_size` is written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEY_BYTES = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Oversize:
-    """A record that no batch makes small enough for the target."""
+    """A record too large for the target even in a batch of its own."""
 
     offset: int
     timestamp: int
@@ -57,13 +57,13 @@ class Quarantined:
                 "target_topic": self.target_topic,
                 "size": record.size,
                 "limit": record.limit,
-                **_told(record.key),
+                **_key_fields(record.key),
                 "reason": record.reason,
             }
         )
 
 
-def _told(key: bytes | None) -> dict[str, Any]:
+def _key_fields(key: bytes | None) -> dict[str, Any]:
     if key is None:
         return {"key": None}
     if len(key) > _KEY_BYTES:

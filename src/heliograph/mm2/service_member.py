@@ -1,11 +1,11 @@
-"""What services say of themselves in the group of a flow: one runs it, the others stand by.
+"""Member metadata and assignments in the group of a flow: one service runs it, the others stand by.
 
     metadata    {"host":"mirror-1","pid":4711,"url":"http://mirror-1:8083/"}
-                                                    of a member, in JoinGroup; a URL if it answers REST
+                                                    of a member, in JoinGroup; a URL if it serves REST
     assignment  {"state":"RUNNING"}                 for a member, in SyncGroup; or STANDBY
 
-The group is that of Connect's workers, `<source>-mm2`, and so is its protocol type. The protocol's name is
-our own: coordinators refuse to have Java's workers and ours in one group at the same time.
+Group name (`<source>-mm2`) and protocol type are those of Connect's workers. The protocol's name is our own,
+so that coordinators refuse to have Java's workers and ours in one group at the same time.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class ServiceProcess:
 
 
 def process_name(metadata: bytes, otherwise: str) -> str:
-    """The process behind a member of a group, as far as it is known."""
+    """The process of a group member; `otherwise` if its metadata are not ours."""
     return str(read_process(metadata) or otherwise)
 
 
 def read_process(metadata: bytes) -> ServiceProcess | None:
-    """None: not written by us."""
+    """None: the metadata are not ours."""
     try:
         document = json.loads(metadata)
         url = document.get("url")

@@ -1,4 +1,4 @@
-"""Records of the state topic, every type checked: others, or later versions, may have written them."""
+"""Reads records of the state topic and checks every type: other versions may have written them."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from heliograph.model import (
 _INT16_MAX = 2**15 - 1
 _INT32_MAX = 2**31 - 1
 _OFFSETS = 1 << 62
-# The fields of statuses by their types in JSON; what is not named is a string.
+# Types of status fields in JSON; all others are strings.
 _NUMBERS = frozenset(
     {"position", "source_end", "copied_ms", "at_ms", "since_ms", "gaps", "unmirrored", "restarts"}
 )
 _FLAGS = frozenset({"throttled"})
 _LISTS = frozenset({"topics", "topics_exclude", "refused"})
 _NULLABLE = frozenset({"error", "source_id", "target_id"})
-_NESTED = frozenset({"mark", "origin", "last", "failure"})  # looked at by who reads them
+_NESTED = frozenset({"mark", "origin", "last", "failure"})  # checked where they are read
 
 
-#: Whatever stands in the state topic.
+#: Any record of the state topic.
 State = (
     OffsetMapSegment
     | PartitionStatus
@@ -55,7 +55,7 @@ State = (
 
 
 def read_state(key: bytes | None, value: bytes | None) -> State | Malformed | None:
-    """Never raises. None: a tombstone of anything but a segment."""
+    """Never raises. None: a tombstone, except that of a segment."""
     try:
         return _read(_load("key", key), value)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
@@ -84,7 +84,7 @@ def _read(key: Any, value: bytes | None) -> State | None:
                 return None
             return FlowStatus(flow=_text(flow), **_known(FlowStatus, _load("value", value)))
         case _:
-            raise ValueError("key: not one of ours")
+            raise ValueError("key: not a key of the state topic")
 
 
 def _segment(partition: TopicPartition, first: int, value: bytes | None) -> OffsetMapSegment:
@@ -124,8 +124,8 @@ def _snapshot(partition: TopicPartition, value: bytes) -> ProducerSnapshotRecord
     if not all(type(number) is int and -1 <= number < _OFFSETS for number in numbers):
         raise ValueError(f"value: expected offsets and numbers, found {document}")
     if sequence > _INT32_MAX or identity.epoch > _INT16_MAX:
-        raise ValueError(f"value: no sequence or epoch is as large as in {document}")
-    # Versions before these two were noted wrote neither.
+        raise ValueError(f"value: sequence or epoch out of range in {document}")
+    # Older versions did not write the next two fields.
     isolation = document.get("isolation")
     return ProducerSnapshotRecord(
         topic_partition=partition,
@@ -178,13 +178,13 @@ def read_mark(document: Mapping[str, Any]) -> LeaderEpochMark | None:
 def _known(
     kind: type[PartitionStatus | GapRecord | FlowStatus], document: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The fields of a status that this version knows; a later one may write more."""
+    """The fields of a status that this version knows; later versions may write more."""
     names = {each.name for each in fields(kind)}
     return {name: _typed(name, found) for name, found in document.items() if name in names}
 
 
 def _typed(name: str, found: Any) -> Any:
-    """Law: nothing gets into a status that those who show or compare it do not expect there."""
+    """Law: every field of a status has the type that its readers expect."""
     if name in _NUMBERS:
         return read_number(found)
     if name in _NESTED or (name in _FLAGS and isinstance(found, bool)):
@@ -199,7 +199,7 @@ def _typed(name: str, found: Any) -> Any:
 def _text(found: Any) -> str:
     if not isinstance(found, str):
         raise ValueError(f"expected a string, found {found!r}")
-    found.encode()  # UnicodeEncodeError (a ValueError) for halves of characters, which nobody can print
+    found.encode()  # UnicodeEncodeError (a ValueError) for lone surrogates, which cannot be printed
     return found
 
 

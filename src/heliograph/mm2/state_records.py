@@ -1,15 +1,15 @@
-"""Heliograph's own compacted topic on the target, `mm2-heliograph.<source>.internal`.
+"""Records of Heliograph's own compacted topic on the target, `mm2-heliograph.<source>.internal`.
 
     key  ["stretches","orders",0,12345]   topic, partition, first upstream offset of the segment
-         ["partition","orders",0]         where a partition stands
-         ["trail","orders",0]             where its writer stands: what a successor resumes by
-         ["gaps","orders",0]              what got lost that nobody told of
-         ["logs","connector","orders"]    which topics a connector's checkpoints are about
-         ["flow","us->eu"]                who mirrors what to where
+         ["partition","orders",0]         status of a partition
+         ["trail","orders",0]             producer snapshot, by which the next writer resumes
+         ["gaps","orders",0]              gaps: source offsets that were never mirrored
+         ["logs","connector","orders"]    ids of the topics that a connector's checkpoints belong to
+         ["flow","us->eu"]                status of a flow
     value  JSON; of a segment {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
-The name starts with `mm2` and ends with `.internal`: no MM2 mirrors it. The order of the topic counts: a
-segment overrides what older ones say from its first upstream offset on (see `OffsetMap`).
+The name starts with `mm2` and ends with `.internal`, so MM2 does not mirror it. The order of the topic
+matters: a segment overrides older ones from its first upstream offset on (see `OffsetMap`).
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from heliograph.model import (
 )
 
 SEGMENT_RANGES = 1000
-#: A status is one record, and a record has a largest size: more problems than this are only counted.
+#: A status is one record of limited size: more problems than this are only counted.
 MOST_PROBLEMS = 100
-#: `FlowStatus.state` of a flow whose service runs, or has ended in order.
+#: `FlowStatus.state` of a flow whose service runs, or was stopped in order.
 RUNNING, STOPPED = "RUNNING", "STOPPED"
 
 _PREFIX, _SUFFIX = "mm2-heliograph.", ".internal"
@@ -49,8 +49,8 @@ def is_state_topic(topic: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetMapSegment:
-    """Some ranges of one partition. None of them: a tombstone. `origin` are the topics in whose logs they
-    are, where they are known."""
+    """Some ranges of one partition; without any, a tombstone. `origin` are the ids of both topics, if
+    known."""
 
     topic_partition: TopicPartition
     first: int
@@ -69,9 +69,9 @@ class OffsetMapSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogsRecord:
-    """Which source topic and remote topic the checkpoints of a connector are about: found to be others, they
-    are corrected. Offset syncs that name no topics and stand before offset `syncs_from` of the offset-syncs
-    topic with the id `syncs_id` are about older ones."""
+    """The ids of the source topic and remote topic that a connector's checkpoints belong to; if the topics
+    have other ids, the checkpoints are corrected. Offset syncs without topic ids before offset `syncs_from`
+    of the offset-syncs topic with id `syncs_id` belong to older topics."""
 
     connector: str
     topic: str
@@ -90,8 +90,8 @@ class LogsRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionStatus:
-    """Where a partition of a flow stands; -1 is unknown. As `Receipt`, without what only the driver needs.
-    `origin` are the topics that the stored offset belongs to."""
+    """Status of a partition of a flow; -1: unknown. As `Receipt`, without what only the driver needs.
+    `origin` are the ids of the topics that the stored offset belongs to."""
 
     topic: str
     partition: int
@@ -116,7 +116,7 @@ class PartitionStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerSnapshotRecord:
-    """The snapshot of one source partition in its remote topic; another topic's snapshot says nothing."""
+    """The snapshot of one source partition in its remote topic; it does not apply to another remote topic."""
 
     topic_partition: TopicPartition
     remote_topic: str
@@ -143,8 +143,8 @@ class ProducerSnapshotRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A partition that `source.log.gap.policy` has stopped at `position`, when `stored` (-1: none) was its
-    stored offset. Another one, which is neither of them, is a user's word to go on."""
+    """A partition that `source.log.gap.policy` has stopped at `position`, with the stored offset `stored`
+    (-1: none). A user resumes it by storing an offset that is neither of them."""
 
     position: int
     stored: int
@@ -155,8 +155,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapRecord:
-    """What a partition has gone through since its flow was first started: so many gaps, so many source
-    offsets never mirrored, and the newest of them."""
+    """The gaps of a partition since its flow was first started: their number, the source offsets never
+    mirrored, and the newest gap."""
 
     topic: str
     partition: int
@@ -177,11 +177,10 @@ class GapRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowStatus:
-    """Who mirrors what to where, as of `at_ms`. Cluster ids are the brokers' own: they say where records
-    come from whatever aliases people use. `topics` and `topics_exclude` are what the flow's topic filter was
-    made from: what it will mirror, whether or not it has begun to. `since_ms` is when its service started;
-    `refused` are topics that it leaves alone, because they would go round in a circle; `restarts` counts
-    how often the copy was started again after a failure."""
+    """Status of a flow at `at_ms`. Cluster ids are those of the brokers, independent of aliases. `topics`
+    and `topics_exclude` are the settings of the topic filter, so they include topics whose copy has not
+    begun. `since_ms` is when the service started; `refused` are topics that are not mirrored because they
+    would form a cycle; `restarts` counts restarts of the copy after a failure."""
 
     flow: str
     source: str
@@ -207,17 +206,17 @@ class FlowStatus:
         return _json(document)
 
 
-def told(problems: Mapping[str, str]) -> Mapping[str, str]:
-    """Problems as a status tells them: the first ones, and of the others how many there are."""
+def first_problems(problems: Mapping[str, str]) -> Mapping[str, str]:
+    """The first problems, and the number of the others."""
     left_out = len(problems) - MOST_PROBLEMS
     if left_out <= 0:
         return problems
     first = dict(islice(problems.items(), MOST_PROBLEMS))
-    return first | {f"{left_out:,} more": "not told here; the log of its service has them all"}
+    return first | {f"{left_out:,} more": "see the log of the service for all of them"}
 
 
 def mark_fields(mark: LeaderEpochMark | None) -> dict[str, Any]:
-    """Epochs have a field of their own: versions before this one know a mark of two numbers."""
+    """Epochs have their own field: older versions expect a mark of two numbers."""
     if mark is None or not mark.starts:
         return {"mark": mark and mark[:2]}
     return {"mark": mark[:2], "epochs": mark.starts}

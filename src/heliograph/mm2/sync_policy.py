@@ -1,12 +1,12 @@
-"""When an offset sync is due: MM2's `OffsetSyncWriter`, for whole runs of acknowledged records.
+"""Decides when an offset sync is due, as MM2's `OffsetSyncWriter`, for whole runs of acknowledged records.
 
-A sync is due at once (pending) when it is the partition's first, when the last one has fallen behind by
-`offset.lag.max` downstream, when upstream offsets were skipped, or when the target was truncated. Any other
-acknowledged record is a sync that can wait (delayed) for the next commit of offsets (KAFKA-15906).
+A sync is due at once (pending) if it is the partition's first, if the last one is behind by `offset.lag.max`
+downstream, if upstream offsets were skipped, or if the target was truncated. Any other acknowledged record
+gives a sync that can wait (delayed) for the next commit of offsets (KAFKA-15906).
 
-MM2 sends after every record. Whoever gets thousands of records acknowledged at once must not leave their
-syncs out but for the last one, or readers could translate nothing before it: up to `BURST` of those that
-were due in between go along (`passed`). Readers keep ever fewer of the older ones anyway.
+MM2 decides after every record. Here thousands of records are acknowledged at once, and with only the last
+sync readers could translate nothing before it: so up to `BURST` of those due in between are sent, too
+(`passed`). Readers keep ever fewer of the older ones.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.model import TopicPartition
 
-#: Of one partition, between two takes.
+#: Per partition, between two calls of `take`.
 BURST = 16
 
 
 class PartitionSyncs:
-    """What decides about one partition's next sync (`OffsetSyncWriter.PartitionState`)."""
+    """The state that decides about one partition's next sync (`OffsetSyncWriter.PartitionState`)."""
 
     __slots__ = ("downstream", "synced", "upstream")
 
@@ -31,11 +31,11 @@ class PartitionSyncs:
         self.synced = -1  # downstream offset of the last sync that was due
 
     def update(self, upstream: int, downstream: int, lag_max: int) -> bool:
-        """One record was acknowledged: whether a sync of it is due. MM2's own rule."""
+        """One record was acknowledged: whether a sync for it is due, by MM2's rule."""
         due = (
             self.synced == -1
             or downstream - (self.synced + 1)
-            >= lag_max  # readers translate to the one behind a sync
+            >= lag_max  # readers translate to the offset after a sync
             or upstream - self.upstream != 1
             or downstream < self.downstream
         )
@@ -47,10 +47,10 @@ class PartitionSyncs:
     def update_run(self, upstream: int, downstream: int, count: int, lag_max: int) -> range:
         """`count` records, consecutive on both sides, were acknowledged; the indexes of those that were due.
 
-        Law: the same state and the same answers as `update` gives for them one by one.
+        Law: state and results are the same as after `update` for each of them.
         """
         last, stride = count - 1, max(lag_max + 1, 1)
-        # But for the first, only the lag can make one due.
+        # After the first one, only the lag can make one due.
         first = (
             0
             if self.update(upstream, downstream, lag_max)
@@ -64,10 +64,10 @@ class PartitionSyncs:
 
 
 class OffsetSyncPolicy:
-    """The syncs of one task that are to be sent: `pending` now, `delayed` with the next commit.
+    """The syncs of one task to send: `pending` now, `delayed` with the next commit.
 
-    There is at most one of each per partition, the newest; the order is that of first need. `passed` holds
-    those that were pending before, oldest first.
+    Each has at most one per partition, the newest, in the order in which partitions first needed one.
+    `passed` has those that were pending before, oldest first.
     """
 
     def __init__(self, lag_max: int) -> None:
@@ -80,7 +80,7 @@ class OffsetSyncPolicy:
     def acknowledged(
         self, partition: TopicPartition, upstream: int, downstream: int, count: int = 1
     ) -> None:
-        """Law: pending and delayed are the same as after `count` calls, one for each record of the run."""
+        """Law: pending and delayed are the same as after `count` calls with one record each."""
         state = self._partitions.get(partition)
         if state is None:
             state = self._partitions[partition] = PartitionSyncs()
@@ -96,7 +96,7 @@ class OffsetSyncPolicy:
             self.delayed[partition] = OffsetSync(*partition, upstream + last, downstream + last)
 
     def _pass(self, partition: TopicPartition, upstream: int, downstream: int, due: range) -> None:
-        """A newer sync is due: keep the one that is pending, and some of those between the two."""
+        """A newer sync is due: keep the pending one, and some of those between the two."""
         before = self.pending.get(partition)
         if before is None and not due:
             return
@@ -109,12 +109,12 @@ class OffsetSyncPolicy:
             del passed[1::2]
 
     def promote(self) -> None:
-        """With a commit of offsets, what was delayed is due."""
+        """Offsets are being committed: delayed syncs become pending."""
         self.pending.update(self.delayed)
         self.delayed.clear()
 
     def take(self, permits: int) -> Iterator[OffsetSync]:
-        """The oldest `permits` of those pending, to be sent now, each behind those that have passed."""
+        """The oldest `permits` pending syncs, to be sent now, each after its `passed` ones."""
         for partition in list(self.pending)[:permits]:
             yield from self.passed.pop(partition, ())
             yield self.pending.pop(partition)

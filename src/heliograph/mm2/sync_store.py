@@ -1,6 +1,6 @@
-"""Translation by offset syncs, exactly as MM2's `OffsetSyncStore` does it.
+"""Translates offsets by offset syncs, exactly as MM2's `OffsetSyncStore`.
 
-Of each source partition 64 slots are kept, exponentially sparser with age; neighbours may share a sync.
+Each source partition has 64 slots, exponentially sparser with age; neighbours may share a sync.
 With `up[i]` the upstream offset of slot i, and slots i < j that hold different syncs:
 
     A  slot 0 is the newest sync
@@ -8,9 +8,9 @@ With `up[i]` the upstream offset of slot i, and slots i < j that hold different 
     C  up[i] >= up[j] + 2^max(i-2, 0)     sparse enough: 64 slots reach over 2^63 offsets
     D  slot 63 is the oldest usable sync
 
-A translated offset is a sync's own, or the one behind it: never ahead of the truth, whatever holes stand
-between two syncs. So that two runs of the task agree, which syncs survive is part of the contract, down to
-Java's identity of objects and int64 wraparound.
+A translated offset is that of a sync, or the next one: never ahead of the truth, whatever holes are between
+two syncs. Two runs of a task must agree, so which syncs are kept is part of the contract, down to Java's
+identity of objects and int64 wraparound.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from heliograph.model import TopicPartition
 _SLOTS = 64
 _LAST = _SLOTS - 1
 
-#: Java adds in int64. A bound beyond it turns negative, which satisfies B and violates C; for offsets
-#: within int64 Python's unbounded sum comes to the same, since no offset reaches such a bound. Bounds
-#: that are negative because an offset is, count the same way.
+#: Java adds in int64. A bound beyond that turns negative, which satisfies B and violates C; Python's
+#: unbounded sum gives the same result, since no offset reaches such a bound. Bounds that are negative
+#: because an offset is negative count the same way.
 _DENSE = tuple(1 << slot for slot in range(_SLOTS))  # B, by i: 2^(i+1) - 2^i
 _SPARSE = tuple(1 << max(slot - 2, 0) for slot in range(_SLOTS))  # C, by i
 
@@ -33,7 +33,7 @@ _Sync = tuple[int, int]
 
 class OffsetSyncStore:
     """`must_read_to_end`: until `reached_end`, only the newest sync of a partition is kept, since without
-    earlier checkpoints an older one might make translations go back (KAFKA-15905)."""
+    earlier checkpoints an older one might make translations move back (KAFKA-15905)."""
 
     def __init__(self, *, must_read_to_end: bool) -> None:
         self._only_newest = must_read_to_end
@@ -41,7 +41,7 @@ class OffsetSyncStore:
         self._slots: dict[TopicPartition, list[_Sync]] = {}
 
     def apply(self, sync: OffsetSync) -> None:
-        """Syncs come in the order of their topic. A lower upstream offset drops what was known."""
+        """Apply a sync, in the order of the topic. A lower upstream offset drops all earlier syncs."""
         topic, partition, upstream, downstream = sync
         key = TopicPartition(topic, partition)
         new = (upstream, downstream)
@@ -52,13 +52,13 @@ class OffsetSyncStore:
             self._slots[key] = _updated(old, new)
 
     def forget(self, partition: TopicPartition) -> None:
-        """What was known of it is of another log."""
+        """Drop all syncs of a partition: its log is another one now."""
         self._slots.pop(partition, None)
 
     def retreat(self, sync: OffsetSync) -> bool:
-        """Forget syncs that cannot be true beside this newer one, which is still to be applied: a later
-        record of the source stands at their place on the target, or before it, as in a remote topic that was
-        created again or truncated. MM2 keeps them. Returns whether there were any."""
+        """Drop syncs that contradict this newer one, before it is applied: a later record of the source is
+        at their offset on the target, or before it, as after a remote topic was created again or truncated.
+        MM2 keeps them. Returns whether there were any."""
         slots = self._slots.get(sync.topic_partition, [])
         new = (sync.upstream, sync.downstream)
         if not slots or sync.upstream < slots[0][0] or new in slots:
@@ -72,7 +72,7 @@ class OffsetSyncStore:
         return True
 
     def reached_end(self) -> None:
-        """Everything that was in the topic has been applied: translation is possible from now on."""
+        """All records of the topic have been applied: translation is possible from now on."""
         self._reached_end = True
         self._only_newest = False
 
@@ -100,13 +100,13 @@ def _updated(old: list[_Sync], new: _Sync) -> list[_Sync]:
     slots = old.copy()
     slots[0] = new
     replacement = before = new
-    index = 0  # of the old slot that is looked at as a replacement
+    index = 0  # of the old slot that is considered as a replacement
     for current in range(1, _SLOTS):
         index, replacement = _replacement(old, slots, current, index, replacement)
         occupant = slots[current]
         bound = occupant[0] + _DENSE[current - 1]
         if before is occupant or bound < 0 or before[0] <= bound:
-            break  # B holds here, and so it does for all slots behind
+            break  # B holds here, so it holds for all later slots
         slots[current] = before = replacement
     return slots
 
@@ -114,7 +114,7 @@ def _updated(old: list[_Sync], new: _Sync) -> list[_Sync]:
 def _replacement(
     old: list[_Sync], slots: list[_Sync], current: int, index: int, replacement: _Sync
 ) -> tuple[int, _Sync]:
-    """The next old sync that may stand in slot `current`, and where to look for the one after it."""
+    """The next old sync that may fill slot `current`, and the index to continue at."""
     before = slots[current - 1]
     behind = slots[current + 1] if current < _LAST else None
     while True:

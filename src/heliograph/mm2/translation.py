@@ -1,4 +1,4 @@
-"""Where a group that reads the source would stand on the target: exactly if possible, by syncs if not.
+"""Translates a group's source offset to the target: exactly if possible, by offset syncs if not.
 
 Law: a translation is never ahead of the truth, which is the downstream offset of the first mirrored record
 at or after the group's offset.
@@ -14,7 +14,7 @@ from heliograph.model import TopicPartition
 
 
 class Translation:
-    """`offset_maps` holds what is known exactly of source partitions; both may grow meanwhile."""
+    """`offset_maps` has the exact ranges by source partition; both arguments may grow meanwhile."""
 
     def __init__(
         self, store: OffsetSyncStore, offset_maps: Mapping[TopicPartition, OffsetMap]
@@ -32,7 +32,7 @@ class Translation:
         last = known.last if known is not None else None
         if last is None or last.downstream == LOST or upstream < last.end:
             return synced
-        # The group is ahead of what has been copied, as far as we have heard: it stands at the end of that
-        # at least. A sync may tell of more: it was heard of earlier, or is by Java's MM2.
+        # The group is ahead of the ranges known so far: it is at least at their end. A sync may be further,
+        # since it was read earlier or written by Java's MM2.
         copied = last.downstream + last.count
         return copied if synced is None else max(copied, synced)

@@ -1,1 +1,1 @@
-"""Decisions: functions from what is observed and what is wanted to a list of actions. Pure."""
+"""Decisions: pure functions from observed and configured state to actions."""

@@ -1,11 +1,11 @@
-"""Which ACLs of the source's topics the target's topics lack.
+"""Plans the ACLs that are missing on the target's topics.
 
-The rules are those of `MirrorSourceConnector.syncTopicAcls`: who may read here may read there, and
-nobody but the mirror writes there. MM2 sends all ACLs in every round; here only missing ones are
-planned. Neither takes away what is gone from the source.
+By the rules of `MirrorSourceConnector.syncTopicAcls`: principals that may read a source topic may read its
+remote topic, and only the mirror may write there. MM2 sends all ACLs in every round; here only missing ones
+are planned. Neither removes ACLs that are gone from the source.
 
-As in MM2 the literal `*` passes a filter that takes everything: with prefixes it becomes `A.*`, which
-names no topic, under Identity `*` itself.
+As in MM2, the literal `*` passes a filter that accepts everything: with prefixes it becomes `A.*`, which
+matches no topic, under Identity it stays `*`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def plan_acls(
     should_replicate: Callable[[str], bool],
     naming: Callable[[str], str],
 ) -> list[TopicAcl]:
-    """ACLs to be created on the target, by topic. Law: planning again once they are there yields none."""
+    """ACLs to create on the target, by topic. Law: planning again once they exist yields none."""
     wanted = {
         target_acl(acl, naming)
         for acl in source
@@ -32,13 +32,13 @@ def plan_acls(
 
 
 def should_replicate_acl(acl: TopicAcl) -> bool:
-    """Literal ones, but none that lets anybody write: the mirror alone does."""
+    """Whether to copy an ACL: literal ones, except those that allow WRITE."""
     may_write = acl.permission == AclPermission.ALLOW and acl.operation == AclOperation.WRITE
     return acl.pattern_type == PatternType.LITERAL and not may_write
 
 
 def target_acl(acl: TopicAcl, naming: Callable[[str], str]) -> TopicAcl:
-    """For the remote topic; who may do all there is may read."""
+    """The ACL for the remote topic; ALL becomes READ."""
     allows_all = acl.permission == AclPermission.ALLOW and acl.operation == AclOperation.ALL
     operation = AclOperation.READ if allows_all else acl.operation
     return replace(acl, topic=naming(acl.topic), operation=operation)

@@ -1,7 +1,7 @@
-"""Which task copies which partition: packing by measured load.
+"""Assigns partitions to tasks by measured load.
 
-Longest processing time first: the heaviest lease goes to the least loaded task. The result is at
-most 4/3 of the best possible, and no task exceeds the average by more than one lease.
+Longest processing time first: the lease with the largest load goes to the least loaded task. The result is
+at most 4/3 of the optimum, and no task exceeds the average by more than one lease.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignable(Generic[K]):
-    """Something to copy. `load` is any measure that adds up (bytes/s, bytes of lag); 0 if unknown.
+    """A lease to assign. `load` is any additive measure (bytes/s, bytes of lag); 0 if unknown.
 
-    `flow` matters only where a flow may not spread over all bins (its `tasks.max`).
+    `flow` matters only if a flow may not use all bins (its `tasks.max`).
     """
 
     key: K
@@ -39,10 +39,9 @@ def assign(
 ) -> list[list[K]]:
     """Distributes `items` over exactly `bins` lists, some of them empty if there are few items.
 
-    Every key comes out once. Deterministic: the same items in the same order give the same lists.
-    Equal loads go round robin, so that counts differ by at most one. Items without load level out
-    the counts instead, since nothing is known of them. A flow named in `tasks_max` is found in no
-    more than that many bins.
+    Every key is assigned once. Deterministic: the same items in the same order give the same lists. Equal
+    loads are assigned round robin, so that counts differ by at most one. Items with unknown load balance the
+    counts instead. A flow in `tasks_max` is in at most that many bins.
     """
     if bins < 1:
         raise ValueError(f"bins: expected at least 1, found {bins}")
@@ -57,7 +56,7 @@ def assign(
 
 
 def imbalance(loads: Mapping[K, float], assigned: Sequence[Sequence[K]]) -> float:
-    """Load of the busiest bin over the average; 1.0 is perfect, len(assigned) is one doing all."""
+    """Load of the busiest bin over the average; 1.0 is perfect, len(assigned) means that one has all."""
     sums = [sum(loads.get(key, 0.0) for key in keys) for keys in assigned]
     total = sum(sums)
     return max(sums) * len(sums) / total if total > 0 else 1.0
@@ -68,10 +67,10 @@ def relief(
     assigned: Sequence[Sequence[K]],
     tasks_max: Mapping[str, int] | None = None,
 ) -> float:
-    """The share of its load that the busiest bin would lose by packing anew, 0.0 to 1.0.
+    """The share of its load that the busiest bin would lose by a new assignment, 0.0 to 1.0.
 
-    This, not `imbalance`, says whether a new epoch pays: one partition with most of the load is an
-    imbalance that no packing mends.
+    This, not `imbalance`, decides whether a new epoch pays: if one partition has most of the load, no
+    assignment balances it.
     """
     loads = {item.key: item.load for item in items}
     now = imbalance(loads, assigned)

@@ -1,24 +1,24 @@
-"""When a task commits its transaction: often enough for readers, seldom enough for throughput."""
+"""Decides when a task commits its transaction: a trade-off between latency and throughput."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Committing takes a twentieth of the time at most: a rest of so many times its own length follows it,
-#: but no longer than readers should wait.
+#: Commits take at most 1/20 of the time: a pause of so many times its duration follows each, limited by the
+#: latency for readers.
 _REST = 19
 _MOST_SECONDS = 0.1
-#: While there is more to send than is sent, readers are late anyway: a hundredth.
+#: While the copy is behind, readers are late anyway: 1/100.
 _REST_BEHIND = 99
 _MOST_SECONDS_BEHIND = 1.0
-#: Data that does not come for so long has stopped, and then no transaction is kept open for the next.
+#: Without data for so long, the transaction is not kept open any longer.
 _QUIET_SECONDS = 1.0
 _QUIET_LIMIT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitPolicy:
-    """`interval_seconds` as the user wishes, None: as soon as it pays (Connect's boundary poll); no
+    """`interval_seconds` is the user's setting, None: as soon as it pays (Connect's boundary `poll`); no
     transaction is open for longer than `limit_seconds`. All times on one clock, in seconds."""
 
     interval_seconds: float | None
@@ -27,9 +27,10 @@ class CommitPolicy:
     def due(
         self, *, opened: float, written: float, ended: float, took: float, behind: bool
     ) -> float:
-        """When the transaction should be committed that was `opened` then and last `written` to then.
+        """When to commit a transaction that was `opened` and last `written` to at these times.
 
-        The one before `ended` then, and ending it `took` so long. `behind`: more waits to be written.
+        The previous one `ended` at this time, and ending it `took` so many seconds. `behind`: more waits to
+        be written.
         """
         limit = opened + self.limit_seconds
         if self.interval_seconds is None:

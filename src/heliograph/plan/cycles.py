@@ -1,12 +1,12 @@
-"""Topics that would go round in circles among the flows of one configuration.
+"""Finds topics that would form a cycle among the flows of one configuration.
 
-MM2 sees a circle by the names of topics, so it sees none where names do not tell (IdentityReplicationPolicy),
-and none where two aliases stand for one cluster. Here a circle is found by going round it: a topic follows
-the flows that would mirror it, under the name that each gives it, and if it gets to the same flow twice,
-that flow would copy it for ever, under one name or under ever longer ones. All flows of the circle then
-leave the topic alone, since none is the wrong one rather than the others.
+MM2 recognises cycles by topic names, so it misses those of IdentityReplicationPolicy, and those with two
+aliases for one cluster. Here each topic is followed along the flows that would mirror it, under the name
+that each flow gives it; if it reaches the same flow twice, that flow would copy it without end, under one
+name or under ever longer ones. Then no flow of the cycle mirrors the topic, since none of them is the wrong
+one.
 
-A copy within one cluster (`orders` to `orders-copy`) is no circle as long as nobody mirrors the copy.
+A copy within one cluster (`orders` to `orders-copy`) is no cycle unless a flow mirrors the copy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.policy.naming import DefaultReplicationPolicy
 from heliograph.policy.topic_filter import TopicFilter
 
-#: Per flow: source topics that are not to be mirrored, and a sentence that says why.
+#: Per flow: source topics that must not be mirrored, and why.
 Refused = dict[str, dict[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class FilteredFlow:
-    """A flow with its filter compiled."""
+    """A flow with its compiled filter."""
 
     flow: FlowConfig
     topic_filter: TopicFilter
@@ -50,15 +50,15 @@ class _Hop(NamedTuple):
 Circle = Sequence[_Hop]
 
 
-#: Which cluster an alias stands for in a flow.
+#: The cluster of an alias in a flow.
 ClusterOf = Callable[[FlowConfig, str], str]
 
 
 def clusters_of(
     cluster_ids: Mapping[str, str | None], of_flows: Mapping[str, Mapping[str, str | None]]
 ) -> ClusterOf:
-    """By what is known of a flow's own clusters, or of any of that alias: connectors may have the same
-    aliases for different clusters."""
+    """By the known ids of the flow's own clusters, or else of the alias in general: connectors may use the
+    same alias for different clusters."""
 
     def cluster(flow: FlowConfig, alias: str) -> str:
         return of_flows.get(flow.name, {}).get(alias) or cluster_ids.get(alias) or alias
@@ -72,8 +72,8 @@ def find_loops(
     topics: Mapping[str, Collection[str]],
     of_flows: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> Refused:
-    """`cluster_ids` by alias, and in `of_flows` by flow and alias; `topics` (those present) by cluster id or
-    alias. A cluster that was not reached has neither."""
+    """`cluster_ids` by alias, and in `of_flows` by flow and alias; existing `topics` by cluster id or alias.
+    A cluster that was not reached has neither."""
     cluster = clusters_of(cluster_ids, of_flows or {})
     suspects = flows if may_loop(flows, cluster_ids, of_flows) else ()
     starts = {
@@ -92,7 +92,7 @@ def find_loops(
 
 
 class _Journey:
-    """Wherever a topic would get to from one stop, and the hops between."""
+    """All places that a topic would reach from one stop, and the hops between them."""
 
     def __init__(self, flows: Sequence[FilteredFlow], cluster: ClusterOf, start: _Stop) -> None:
         self._flows = flows
@@ -102,7 +102,7 @@ class _Journey:
         self._travel(start, [])
 
     def circles(self) -> Iterator[Circle]:
-        """Every hop that is part of a circle is in one of them."""
+        """Every hop that is part of a cycle is in one of them."""
         yield from self._lengthening
         for hops in self._hops.values():
             for hop, stop in hops:
@@ -121,7 +121,7 @@ class _Journey:
                 continue
             hop = _Hop(flow, stop.topic)
             before = next((at for at, taken in enumerate(way) if taken.flow is flow), None)
-            if before is not None:  # here again, under another name
+            if before is not None:  # the same flow again, under another name
                 self._lengthening.append([*way[before:], hop])
                 continue
             target = self._cluster(flow.flow, flow.flow.target)
@@ -130,7 +130,7 @@ class _Journey:
             self._travel(following, [*way, hop])
 
     def _way(self, origin: _Stop, destination: _Stop) -> list[_Hop] | None:
-        """The shortest."""
+        """The shortest path."""
         ways: dict[_Stop, list[_Hop]] = {origin: []}
         queue = deque([origin])
         while queue:
@@ -149,8 +149,8 @@ def may_loop(
     cluster_ids: Mapping[str, str | None],
     of_flows: Mapping[str, Mapping[str, str | None]] | None = None,
 ) -> bool:
-    """False where each alias stands for a cluster of its own and all names carry aliases in one way: names
-    then show every circle, and the search, which would follow every topic, can be spared."""
+    """False if each alias has a cluster of its own and all policies add aliases in the same way: then names
+    show every cycle, and the search, which follows every topic, is not needed."""
     cluster = clusters_of(cluster_ids, of_flows or {})
     called = {
         (alias, cluster(flow.flow, alias))
@@ -171,14 +171,14 @@ def _explain(circle: Circle, cluster: ClusterOf) -> str:
     same = _same_clusters(flows, cluster)
     if len({flow.name for flow in flows}) == 1:
         return (
-            f"{same}, so the flow {flows[0].name} would mirror its own copies on and on; "
-            "correct bootstrap.servers, or let topics take none of the copies"
+            f"{same}, so the flow {flows[0].name} would mirror its own copies without end; "
+            "correct bootstrap.servers, or exclude the copies with topics.exclude"
         )
     last = circle[-1]
     returned = last.flow.flow.target_topic(last.topic)
     way = " -> ".join([flow.source for flow in flows] + [flows[-1].target])
     return (
-        f"it would go round in a circle ({way}) and come back as {returned}"
+        f"it would go round in a cycle ({way}) and come back as {returned}"
         + (f"; {same}" if same else "")
         + "; exclude it from one of these flows (topics, topics.exclude), or name remote topics with "
         "DefaultReplicationPolicy in all of them"

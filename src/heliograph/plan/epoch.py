@@ -1,4 +1,4 @@
-"""Which leases an epoch has, and which task gets which."""
+"""Plans the leases of an epoch and assigns them to tasks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from heliograph.plan.assignment import Assignable, assign, relief
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowView:
-    """What is known of one flow when an epoch is planned.
+    """The state of one flow when an epoch is planned.
 
-    `positions` are the next upstream offsets; a partition without one is left out until it has one.
-    `ends` bounds a run; partitions already there get no lease. `loads` are bytes over the
-    same time for all partitions, as last measured. `unstored`: the offsets topic does not know their
-    position, though it should. `stored`: what that topic says. `snapshots`: where their writers stood, at or
-    below the positions. `lineages`: which logs the positions are offsets of.
+    `positions` are the next upstream offsets; a partition without one is left out. `ends` bounds a run:
+    partitions that have reached theirs get no lease. `loads` are bytes over the same time for all
+    partitions, as last measured. `unstored`: partitions whose position is not in the offsets topic yet.
+    `stored`: the offsets in that topic. `snapshots`: producer snapshots at or below the positions.
+    `lineages`: the logs that the positions belong to.
     """
 
     flow: FlowConfig
@@ -39,7 +39,7 @@ def plan_epoch(views: Sequence[FlowView], slots: int) -> list[list[Lease]]:
 
 
 def gain(views: Sequence[FlowView], running: Sequence[Sequence[Lease]]) -> float:
-    """The share of its load that the busiest task would lose if the epoch were planned anew, 0 to 1."""
+    """The share of its load that the busiest task would lose with a new epoch, 0 to 1."""
     leases = {_key(lease): lease for task in running for lease in task}
     if not leases:
         return 0.0
@@ -81,10 +81,10 @@ def _leases(view: FlowView) -> Iterator[Lease]:
 def _shares(
     partitions: Collection[TopicPartition], loads: Mapping[TopicPartition, float]
 ) -> dict[TopicPartition, float]:
-    """Of what a throttled flow may read: one half as much for each, the other by load.
+    """How a throttled flow's rate is divided: one half equally, the other half by load.
 
-    A task's share is the sum of its leases' and holds for the epoch: by load alone a partition that
-    wakes up would get nothing, by number alone one that has all the load would get next to nothing.
+    A task's share is the sum of its leases' and holds for the epoch. By load alone, a partition that becomes
+    active would get nothing; by number alone, one with all the load would get too little.
     """
     total = sum(loads.get(partition, 0.0) for partition in partitions)
     each = 1 / max(len(partitions), 1)

@@ -1,17 +1,17 @@
-"""Circles with mirrors that other processes run, found by the traces that these leave on our source.
+"""Finds cycles with mirrors of other processes, by the records that these leave on our source.
 
-A Heliograph that mirrors into our source writes there which cluster it mirrors from, by id. If that is our
-target and it keeps names, what we mirror comes back. A Java MirrorMaker 2 leaves its offsets there,
-`mm2-offsets.<alias>.internal`: it keeps names if a topic that it mirrors has no `<alias>.<topic>` there. It
-knows aliases only, so it is believed to mirror from our target if it calls that by the same alias as we do.
+Another Heliograph that mirrors into our source writes its source cluster's id there. If that is our target,
+and that mirror keeps names, our records come back. A Java MirrorMaker 2 stores its offsets there, in
+`mm2-offsets.<alias>.internal`: it keeps names if a topic that it mirrors has no `<alias>.<topic>` there. Its
+records have aliases only, so it counts as a mirror from our target if it uses the same alias as we do.
 
-Traces outlive their mirrors, and switching the direction of a mirror that keeps names is what such mirrors
-are for. So only what is fresh counts: a circle that runs renews its traces all the time.
+These records outlive their mirrors, and mirrors that keep names are often reversed. So only recent records
+count: a running cycle writes new ones all the time.
 
-Of two mirrors that would make a circle, the one that was there first goes on: a mistake in a second one
-must not stop the first. The second waits, and goes on waiting when the first is started anew.
+Of two mirrors that would form a cycle, the first continues: a mistake in the second must not stop the first.
+The second waits, also after a restart of the first.
 
-Not seen: circles by way of a third cluster whose mirrors other processes run.
+Not found: cycles through a third cluster with mirrors of other processes.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 
 from heliograph.plan.cycles import FilteredFlow
 
-#: Traces older than this are those of a mirror that has stopped. Offsets are written every minute.
+#: Older records are those of a stopped mirror. Offsets are written every minute.
 FRESH_MS = 5 * 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignFlow:
-    """What `mm2-heliograph.<alias>.internal` on our source says about a flow of another process.
+    """A flow of another process, as in `mm2-heliograph.<alias>.internal` on our source.
 
-    `topics` are its source topics but for those that it leaves alone itself, `at_ms` when it last said so,
-    `since_ms` when it began.
+    `topics` are its source topics without those that it refuses itself; `at_ms` is the time of its last
+    status, `since_ms` that of its start.
     """
 
     name: str
@@ -44,16 +44,16 @@ class ForeignFlow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JavaMirror:
-    """What `mm2-offsets.<alias>.internal` on our source says about a Java MirrorMaker 2.
+    """A Java MirrorMaker 2, as in `mm2-offsets.<alias>.internal` on our source.
 
-    `topics`: the source topics that it stores offsets of, and when it last did, in ms.
+    `topics`: the source topics that it stores offsets for, and the time of the last one in ms.
     """
 
     source_alias: str
     topics: Mapping[str, int]
 
 
-def find_foreign_loops(
+def find_external_loops(
     own: FilteredFlow,
     source_id: str | None,
     target_id: str | None,
@@ -63,9 +63,9 @@ def find_foreign_loops(
     since_ms: int,
     waiting: Collection[str] = (),
 ) -> dict[str, str]:
-    """Source topics that a flow of another process brings back, and a sentence for each.
+    """Source topics that a flow of another process mirrors back, and a sentence for each.
 
-    `since_ms` is when our flow began; `waiting` are topics that it has left alone so far for this reason.
+    `since_ms` is the start of our flow; `waiting` are topics that it has not mirrored so far for this reason.
     """
     if source_id is None or target_id is None:
         return {}
@@ -85,7 +85,7 @@ def find_java_loops(
     source_topics: Collection[str],
     now_ms: int,
 ) -> dict[str, str]:
-    """Source topics that a Java MirrorMaker 2 brings back. `source_topics` are those on our source."""
+    """Source topics that a Java MirrorMaker 2 mirrors back. `source_topics` are those on our source."""
     refused: dict[str, str] = {}
     for mirror in mirrors:
         if mirror.source_alias != own.flow.target:
@@ -102,16 +102,16 @@ def find_java_loops(
 
 
 def _without_prefix(alias: str, topics: Iterable[str]) -> set[str]:
-    """What remote topics of `alias` are called at home, for any separator of up to three characters."""
+    """The upstream names of remote topics of `alias`, for any separator of up to three characters."""
     longest = range(len(alias) + 1, len(alias) + 4)
     return {topic[end:] for topic in topics if topic.startswith(alias) for end in longest}
 
 
 def _brought_back(own: FilteredFlow, names: Collection[str], by: str) -> dict[str, str]:
-    """What we mirror as one of `names` comes back under that name; a circle if we mirror that, too."""
+    """What we mirror as one of `names` comes back under that name; a cycle if we mirror that, too."""
     return {
         topic: f"{topic}: not mirrored: {by} mirrors it from {own.flow.target} to {own.flow.source} "
-        "under the same name, so records would go round in a circle; exclude it from one of the two, "
+        "under the same name, so records would go round in a cycle; exclude it from one of the two, "
         "stop the other, or name remote topics with DefaultReplicationPolicy"
         for topic in sorted(names)
         if own.carries(topic) and own.flow.target_topic(topic) in names

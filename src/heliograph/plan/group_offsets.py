@@ -1,7 +1,7 @@
-"""Whether the target's groups are moved to where the source's are (KIP-545), group by group.
+"""Plans the commits that move the target's groups to their checkpoints (KIP-545).
 
-A group that is in use on the target is left alone, none is moved past the log end, and none back, unless it
-was moved into a log that is not there any more.
+A group that is in use on the target is not changed. No group is moved past the log end, and none backwards,
+unless it was moved in a log that does not exist any more.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Checkpoints = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 
 
 class OffsetDecision(NamedTuple):
-    """What becomes of a group's offset on the target: `offset` None leaves it as it is.
+    """The decision on a group's offset on the target; `offset` None: not changed.
 
-    `partition` None speaks of the whole group.
+    `partition` None: the whole group.
     """
 
     group: str
@@ -37,7 +37,7 @@ class OffsetDecision(NamedTuple):
 
 
 def why_left_alone(listing: GroupListing | None) -> str | None:
-    """Why a group must not be touched on the target; None if it is idle, or is not there at all."""
+    """Why a group must not be changed on the target; None if it is idle or does not exist."""
     if listing is None:
         return None
     if listing.type.lower() not in _TYPES:
@@ -48,7 +48,7 @@ def why_left_alone(listing: GroupListing | None) -> str | None:
 
 
 def plan_group_offsets(checkpoints: Checkpoints, on_target: GroupOffsets) -> list[OffsetDecision]:
-    """For idle and absent groups. A group that `on_target` lacks could not be read, and is passed over."""
+    """For idle and missing groups. A group that is not in `on_target` could not be read, and is skipped."""
     return [
         _decide(group, partition, checkpoint, on_target[group].get(partition))
         for group, its in checkpoints.items()
@@ -60,14 +60,14 @@ def plan_group_offsets(checkpoints: Checkpoints, on_target: GroupOffsets) -> lis
 def _decide(
     group: str, partition: TopicPartition, checkpoint: Checkpoint, there: CommittedOffset | None
 ) -> OffsetDecision:
-    # First what holds for nearly all of a mirror's offsets, most of the time.
+    # The most common case first.
     if there is not None and there.offset >= max(checkpoint.downstream, 0):
         reason = f"the target's {there.offset} is not behind {checkpoint.downstream}"
         return OffsetDecision(group, partition, None, reason)
     wanted = CommittedOffset(checkpoint.downstream, checkpoint.metadata)
     if there is None:
         return OffsetDecision(group, partition, wanted, "has no offset on the target yet")
-    if there.offset < 0:  # Sarama, say, can reset to -1
+    if there.offset < 0:  # Sarama can reset to -1, for example
         return OffsetDecision(group, partition, wanted, "was reset to no offset on the target")
     return OffsetDecision(group, partition, wanted, f"the target's {there.offset} is behind")
 
@@ -75,15 +75,15 @@ def _decide(
 def plan_taking_back(
     void: Checkpoints, corrected: Checkpoints, on_target: GroupOffsets
 ) -> list[OffsetDecision]:
-    """For idle groups whose checkpoints in `void` were about a log that is not there any more: an offset that
-    is such a checkpoint's was committed by a mirror, and goes back to the corrected one. Brokers forget the
-    offsets of a topic that is deleted, so there is one only where it was committed just then."""
+    """For idle groups whose checkpoints in `void` belong to a log that does not exist any more: an offset
+    equal to such a checkpoint was committed by a mirror, and is set back to the corrected one. Brokers
+    delete the offsets of a deleted topic, so this happens only if it was committed at that moment."""
     return [
         OffsetDecision(
             group,
             partition,
             CommittedOffset(right.downstream, right.metadata),
-            f"the target's {stale.downstream} is of the topic that was there before",
+            f"the target's {stale.downstream} belongs to the topic that was deleted",
         )
         for group, its in void.items()
         for partition, stale in its.items()
@@ -98,7 +98,7 @@ def of_known_topics(
     known: Mapping[str, str | None],
     found: Callable[[str], str | None],
 ) -> list[OffsetDecision]:
-    """No commit is made for a topic that has another id than the one that the checkpoints are about."""
+    """Drop commits for topics whose id is not the one that the checkpoints belong to."""
 
     def checked(decision: OffsetDecision) -> OffsetDecision:
         if decision.offset is None or decision.partition is None:
@@ -115,7 +115,7 @@ def of_known_topics(
 def within_log_ends(
     decisions: Iterable[OffsetDecision], ends: Mapping[TopicPartition, int]
 ) -> list[OffsetDecision]:
-    """No commit reaches past the target's log end: its readers would have a negative lag, and start over.
+    """Drop commits past the target's log end: consumers would have a negative lag, and reset their offset.
 
     That happens when a target topic was created again. `ends` lacks partitions that do not exist.
     """

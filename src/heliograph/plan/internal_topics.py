@@ -1,4 +1,4 @@
-"""Which internal topics a flow needs, and on which cluster."""
+"""Lists the internal topics that a flow needs, and their clusters."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from heliograph.config.mirror_config import Checkpoints, FlowConfig, Heartbeats,
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import SyncsLocation
 
-#: Snapshots are written every second and read at every start: small segments are soon compacted.
+#: Snapshots are written every second and read at every start: small segments are compacted soon.
 _QUICK_TO_READ = (("segment.bytes", str(4 << 20)), ("min.cleanable.dirty.ratio", "0.1"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedTopic:
-    """`option` is the setting of its replication factor."""
+    """`option` is the setting for its replication factor."""
 
     topic: InternalTopic
     alias: str
@@ -22,7 +22,7 @@ class PlacedTopic:
 
 
 def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
-    """Connect's own, Heliograph's state, MM2's offset syncs and checkpoints, records left out."""
+    """Connect's topics, Heliograph's state, MM2's offset syncs and checkpoints, the quarantine."""
     topics = [offsets_of(flow), state_of(flow)]
     for topic, option in ((flow.config_topic, "config"), (flow.status_topic, "status")):
         if topic is not None:
@@ -39,7 +39,7 @@ def internal_topics(flow: FlowConfig) -> list[PlacedTopic]:
 
 
 def offsets_of(flow: FlowConfig) -> PlacedTopic:
-    """Connect's, where a flow resumes."""
+    """Connect's offsets topic, by which a flow resumes."""
     return _placed(flow.offsets_topic, flow.offsets_alias, "offset.storage")
 
 
@@ -48,7 +48,7 @@ def checkpoints_of(flow: FlowConfig, checkpoints: Checkpoints) -> PlacedTopic:
 
 
 def state_of(flow: FlowConfig) -> PlacedTopic:
-    """Heliograph's own; as safe as the offsets."""
+    """Heliograph's state topic; replicated like the offsets topic."""
     topic = InternalTopic(
         name=state_topic(flow.source),
         partitions=1,

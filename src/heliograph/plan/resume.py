@@ -1,14 +1,14 @@
-"""Where a copy goes on, and how many records of it are on the target already.
+"""Decides where a copy resumes, and how many of the following records are already on the target.
 
-The stored offset is a lower bound: a mirror that was killed has copied more than it could store. Its snapshot
-in the state topic is newer, and the target's log is newest. Producers number their records per partition, so
-the last batch of the snapshot's producer tells how many landed since:
+The stored offset is a lower bound: a killed mirror has copied more than it could store. Its producer
+snapshot in the state topic is newer, and the target's log is newest. Producers number their records per
+partition, so the last batch of the snapshot's producer shows how many have landed since:
 
-    upstream      stored        snapshot                          here the copy goes on
+    upstream      stored        snapshot                          the copy resumes here
                     │             │  n records read and dropped  │
     ────────────────┴─────────────┴──────────────────────────────┴──────────
     sequence                      q                             q + n
-    downstream                    d        (d + n, if nobody else writes)   log end
+    downstream                    d        (d + n, without other writers)   log end
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from heliograph.records.batch import SEQUENCES
 
 
 class Resumption(NamedTuple):
-    """`start` is None where nothing is stored: as auto.offset.reset says. `by_stored`: nobody but the
-    offsets topic knows of `start`."""
+    """`start` is None if nothing is stored: auto.offset.reset decides. `by_stored`: `start` is the stored
+    offset, without a snapshot."""
 
     start: int | None
     snapshot: ProducerSnapshot | None = None
@@ -32,9 +32,9 @@ class Resumption(NamedTuple):
 def resumption(
     stored: int | None, record: ProducerSnapshotRecord | None, remote_topic: str
 ) -> Resumption:
-    """Law: a stored offset that this mirror did not write is obeyed to the letter.
+    """Law: a stored offset that this mirror did not write is used exactly.
 
-    It was altered or reset by hand, or another mirror (a Java MM2) has run meanwhile.
+    A user has altered or reset it, or another mirror (a Java MM2) has run in between.
     """
     known = record.snapshot if record is not None and record.remote_topic == remote_topic else None
     if known is None or (-1 if stored is None else stored) not in known.stored:
@@ -43,7 +43,7 @@ def resumption(
 
 
 class Landed(NamedTuple):
-    """`records` have landed since the snapshot, `foreign` records of others among them."""
+    """`records` of ours have landed since the snapshot, and `foreign` records of other writers."""
 
     records: int
     foreign: int
@@ -56,8 +56,8 @@ class Undetermined(NamedTuple):
 
 
 class TargetLost(NamedTuple):
-    """The target has lost what it had acknowledged from its offset `end` on. `copied_since`: other records of
-    ours stand there now."""
+    """The target has lost acknowledged records from its offset `end` on. `copied_since`: newer records of
+    ours are at those offsets now."""
 
     end: int
     copied_since: bool = False
@@ -66,9 +66,9 @@ class TargetLost(NamedTuple):
 def landed_since(
     snapshot: ProducerSnapshot, end: int, last: LastBatch | None, isolation: IsolationLevel
 ) -> Landed | Undetermined | TargetLost:
-    """`end` is the target's log end; `last` the snapshot's producer's last batch at or behind
-    `snapshot.downstream`, or the very last one, None if it has none there. `isolation` is how the source is
-    read now: numbers that were given to other records cannot be counted off."""
+    """`end` is the target's log end; `last` is the last batch of the snapshot's producer at or after
+    `snapshot.downstream`, or the last batch of the log, None if there is none. `isolation` is the current
+    isolation level of the source: under another one, sequence numbers belonged to other records."""
     lost = _lost(snapshot, end, last)
     if lost is not None:
         return lost
@@ -77,21 +77,22 @@ def landed_since(
         return Landed(0, behind)
     if last.identity != snapshot.identity:
         return Undetermined(
-            f"records of its producer's epoch {last.identity.epoch} follow, of which no snapshot is known"
+            f"records of its producer's epoch {last.identity.epoch} follow, for which there is no snapshot"
         )
     records = (last.next_sequence - snapshot.sequence) % SEQUENCES
     if records >= SEQUENCES // 2:
         return TargetLost(last.next_offset)
-    if records and snapshot.isolation is not isolation:
-        before = snapshot.isolation or "an unknown isolation level"
+    # A snapshot without a level is of a version that recorded none (d137458): `Numbering.unproven`.
+    if records and snapshot.isolation not in (None, isolation):
         return Undetermined(
-            f"{records} records reached it under {before}, and the source is read under {isolation} now"
+            f"{records} records reached it under {snapshot.isolation}, and the source is read under "
+            f"{isolation} now"
         )
     if snapshot.downstream < 0:
         return Landed(records, 0)
     if records > behind:
         return Undetermined(
-            f"the target has {behind} records more, but its writer's sequence has moved by {records}"
+            f"the target has {behind} more records, but its writer's sequence has advanced by {records}"
         )
     return Landed(records, behind - records)
 

@@ -1,4 +1,4 @@
-"""Whether secrets may go to Spark's executors: what Spark's configuration says of the way there."""
+"""Decides by Spark's configuration whether secrets may be sent to its executors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ POLICY = "spark.unencrypted.secrets.policy"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """Of what a task is given on its way: from other users of the network and of the machines.
+    """How Spark protects what the driver sends to tasks from other users of the network and the machines.
 
-    `local`: tasks are child processes of this machine's driver, and nothing leaves it.
+    `local`: tasks are child processes of the driver, and nothing leaves the machine.
     """
 
     master: str
@@ -29,7 +29,7 @@ class Protection:
 
     @property
     def missing(self) -> str:
-        """The settings that secrets need and Spark does not have, as they should be."""
+        """The settings that Spark needs for secrets and does not have."""
         wanted = []
         if not self.authenticates:
             wanted.append(f"{AUTHENTICATES}=true")
@@ -39,7 +39,7 @@ class Protection:
 
     @property
     def found(self) -> str:
-        """What Spark lacks, in words."""
+        """What Spark lacks, as a phrase."""
         lacking = ("authentication", self.authenticates), ("encryption", self.encrypts)
         return " and ".join(f"no {what}" for what, there in lacking if not there)
 
@@ -48,12 +48,12 @@ class Protection:
 
 
 def is_local(master: str) -> bool:
-    """Not `local-cluster[…]`, which has executors of its own."""
+    """False for `local-cluster[…]`, which has separate executors."""
     return master == "local" or master.startswith("local[")
 
 
 def protection(master: str, setting: Callable[[str], str | None]) -> Protection:
-    """By the settings that the Spark session really has."""
+    """By the effective settings of the Spark session."""
 
     def on(name: str) -> bool:
         return (setting(name) or "false").strip().lower() == "true"
@@ -78,7 +78,7 @@ def refusal(flow: str, spark: Protection, *, accepted: bool) -> str | None:
 
 
 def warning(spark: Protection) -> str:
-    """What is said once where the user has accepted it."""
+    """The warning if the user has accepted unencrypted secrets; logged once."""
     return (
         f"Spark at {spark.master}: passwords and keys of the clusters go to its executors, and there is "
         f"{spark.found}, as {POLICY}=accept permits; better set {spark.missing} (docs/security.md)"

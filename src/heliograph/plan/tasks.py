@@ -1,7 +1,6 @@
-"""The tasks that MM2's connectors report, with the configuration of each (`taskConfigs`).
+"""Task configurations that MM2's connectors would report (`taskConfigs`), for Connect's REST API.
 
-They are what Connect shows of a connector. How records are really shared out is Spark's business, in as many
-tasks at most.
+The real distribution of partitions is that of Spark's tasks, of which there are at most as many.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What becomes of a plan for topics when the target has refused some of its actions."""
+"""Determines which topics are mirrored after the target has refused some actions of a plan."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from heliograph.errors import BrokerError
 from heliograph.model import TopicIdPair
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 
-_INVALID_TOPIC = 17
 _AUTHORIZATION = frozenset(
-    {error_codes.TOPIC_AUTHORIZATION_FAILED, error_codes.CLUSTER_AUTHORIZATION_FAILED}
+    {ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicIds:
-    """Ids of all topics that were found on the source and on the target, and of those `created` on the
-    target since, which it did not have; None: not known."""
+    """Ids of all topics found on the source and on the target, and of those `created` on the target since;
+    None: not known."""
 
     source: Mapping[str, str | None] = field(default_factory=dict)
     target: Mapping[str, str | None] = field(default_factory=dict)
@@ -32,8 +31,8 @@ class TopicIds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirroredTopics:
-    """Source topics that have their counterpart on the target, with the number of partitions that both
-    have, and, by source topic, what is wrong with the others."""
+    """Source topics that have a remote topic, with the number of partitions that both have, and the problems
+    of the others by source topic."""
 
     partitions: dict[str, int]
     problems: dict[str, str]
@@ -43,10 +42,10 @@ class MirroredTopics:
 def outcome(
     plan: TopicPlan, source: Mapping[str, int], failed: Mapping[str, BrokerError]
 ) -> MirroredTopics:
-    """`source` maps topics to partition counts, `failed` remote topics to what was answered.
+    """`source` maps topics to partition counts, `failed` remote topics to errors.
 
-    A topic that could not be created is not mirrored; one that could not get all of the source's
-    partitions is, as far as it has them. One that is gone meanwhile is no problem.
+    A topic that could not be created is not mirrored; one with fewer partitions than the source is mirrored
+    for those that it has. A topic that was deleted meanwhile is no problem.
     """
     partitions = {topic: source[topic] for topic in plan.mirrored}
     problems = dict(plan.problems)
@@ -58,13 +57,13 @@ def outcome(
             partitions[action.source_topic] = action.partitions_now
         else:
             del partitions[action.source_topic]
-        if error.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+        if error.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             problems[action.source_topic] = explain(action, error)
     return MirroredTopics(partitions=partitions, problems=problems)
 
 
 def explain(action: TopicAction, error: BrokerError) -> str:
-    """What is not mirrored, what the broker said, and what helps."""
+    """What is not mirrored, the broker's error, and the remedy."""
     if isinstance(action, AddPartitions):
         return (
             f"{action.source_topic}: {action.topic} has {action.partitions_now} partitions and cannot "
@@ -87,15 +86,15 @@ def _creation_remedy(action: CreateTopic, error: BrokerError) -> str:
             f"grant DESCRIBE_CONFIGS on {action.source_topic} and CREATE on {action.topic}, "
             f"or {by_hand}"
         )
-    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
+    if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
         return (
             f"set replication.factor (now {action.replication_factor}) to what the target's brokers "
             "allow, or to -1 for their default"
         )
-    if error.code == error_codes.INVALID_CONFIG:
+    if error.code == ErrorCode.INVALID_CONFIG:
         return f"keep the setting out with config.properties.exclude, or {by_hand}"
-    if error.code == error_codes.POLICY_VIOLATION:
+    if error.code == ErrorCode.POLICY_VIOLATION:
         return f"change what the target's policy objects to, or {by_hand}"
-    if error.code == _INVALID_TOPIC:
+    if error.code == ErrorCode.INVALID_TOPIC_EXCEPTION:
         return "exclude it, or rename it with RenameReplicationPolicy"
     return by_hand

@@ -1,4 +1,4 @@
-"""Which topics and partitions the target lacks, and which topics cannot be mirrored as things are."""
+"""Plans the topics and partitions to create on the target, and finds topics that cannot be mirrored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateTopic:
-    """`replication_factor` -1 leaves it to the target's default."""
+    """`replication_factor` -1: the target's default."""
 
     source_topic: str
     topic: str
@@ -30,8 +30,8 @@ TopicAction = CreateTopic | AddPartitions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicPlan:
-    """`mirrored` maps every source topic that can be mirrored, once the actions are carried out, to its
-    remote topic; `problems` says of the others why not."""
+    """`mirrored` maps source topics that can be mirrored once the actions are carried out to their remote
+    topics; `problems` has the reasons for the others."""
 
     actions: list[TopicAction]
     mirrored: dict[str, str]
@@ -47,11 +47,10 @@ def plan_topics(
 ) -> TopicPlan:
     """Actions that bring `target` up to `source`, by topic name. Never shrinks, never deletes.
 
-    `source` and `target` map topics to partition counts; `naming` gives the remote topic's name. A
-    target topic with more partitions than its source is left as it is: records keep their partition
-    number, so the surplus stays empty. Source topics that would land in one remote topic are not
-    mirrored, none of them: which came first is no reason to prefer it, and mixed they cannot be told
-    apart again. Law: planning again after all actions yields none.
+    `source` and `target` map topics to partition counts; `naming` gives the remote topic's name. A target
+    topic with more partitions than its source is not changed: records keep their partition number, so the
+    additional ones stay empty. Source topics with the same remote topic are not mirrored, none of them:
+    mixed, their records could not be separated again. Law: planning again after all actions yields none.
     """
     names = {topic: naming(topic) for topic in sorted(filter(should_replicate, source))}
     problems = _collisions(names)

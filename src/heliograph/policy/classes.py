@@ -1,8 +1,8 @@
-"""From class names in a configuration to policies and filters.
+"""Creates policies and filters from the class names in a configuration.
 
-MM2's own classes, and those of others that do the same, are built in. Other Java classes cannot run
-here; a Python class takes their place, written `module:Class` (`ported.py`). `modules` are those that may be
-imported for it, with all below them; None for any, since the operator wrote the configuration.
+MM2's classes, and equivalents of other vendors, are built in. Other Java classes cannot run here; a Python
+class replaces them, written `module:Class` (`ported.py`). `modules` are the Python modules that may be
+imported, with their submodules; None: any, since the operator wrote the configuration.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MIRROR = "org.apache.kafka.connect.mirror."
 _SEPARATOR = "replication.policy.separator"
 _INTERNAL_SEPARATOR = "replication.policy.internal.topic.separator.enabled"
 
-#: What others named their own: Strimzi's derives from Kafka's, Amazon's keeps names just as well.
+#: Equivalents of other vendors: Strimzi's derives from Kafka's, Amazon's keeps names, too.
 _ALSO_IDENTITY = (
     "io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy",
     "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy",
@@ -45,7 +45,7 @@ _KINDS = {
 
 
 def is_built_in(option: str, class_name: str) -> bool:
-    """Whether a policy or filter can be named so; KeyError for other options."""
+    """Whether `class_name` is built in for this option; KeyError for other options."""
     return _built_in(class_name, *_KINDS[option]) is not None or (
         option == "replication.policy.class" and class_name in _ALSO_IDENTITY
     )
@@ -57,8 +57,8 @@ def replication_policy(
     source_alias: str | None,
     modules: frozenset[str] | None = None,
 ) -> ReplicationPolicy:
-    """The policy that `replication.policy.class` names; a client that reads any cluster has no
-    `source_alias`. Raises ConfigError."""
+    """The policy of `replication.policy.class`. `source_alias` is None for a client that reads any cluster.
+    Raises ConfigError."""
     option = "replication.policy.class"
     built_in = _built_in(class_name, ("Default", "Identity", "Rename"), "ReplicationPolicy")
     if class_name in _ALSO_IDENTITY:
@@ -96,7 +96,7 @@ def replication_policy(
 def topic_filter(
     class_name: str, settings: Settings, modules: frozenset[str] | None = None
 ) -> topics.TopicFilter:
-    """The filter that `topic.filter.class` names. Raises ConfigError."""
+    """The filter of `topic.filter.class`. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "TopicFilter"):
         return topics.DefaultTopicFilter.of(
             _patterns(settings, "topics", topics.DEFAULT_TOPICS),
@@ -109,7 +109,7 @@ def topic_filter(
 def group_filter(
     class_name: str, settings: Settings, modules: frozenset[str] | None = None
 ) -> groups.GroupFilter:
-    """The filter that `group.filter.class` names. Raises ConfigError."""
+    """The filter of `group.filter.class`. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "GroupFilter"):
         return groups.DefaultGroupFilter.of(
             _patterns(settings, "groups", groups.DEFAULT_GROUPS),
@@ -122,7 +122,7 @@ def group_filter(
 def config_property_filter(
     class_name: str, settings: Settings, modules: frozenset[str] | None = None
 ) -> configs.ConfigPropertyFilter:
-    """The filter that `config.property.filter.class` names. Raises ConfigError."""
+    """The filter of `config.property.filter.class`. Raises ConfigError."""
     if _built_in(class_name, ("Default",), "ConfigPropertyFilter"):
         return configs.DefaultConfigPropertyFilter.of(
             _patterns(
@@ -137,7 +137,7 @@ def config_property_filter(
 
 
 def _built_in(class_name: str, kinds: Sequence[str], suffix: str) -> str | None:
-    """Which of MM2's own (or, by its simple name, ours) is meant."""
+    """The built-in kind of a class name: MM2's full name, or a simple name."""
     simple = class_name.removeprefix(_MIRROR)
     return next((kind for kind in kinds if simple == kind + suffix), None)
 

@@ -1,6 +1,6 @@
-"""Which settings of a topic follow the source: MM2's `config.properties.exclude`, `use.defaults.from`.
+"""Decides which topic settings are synced: MM2's `config.properties.exclude` and `use.defaults.from`.
 
-Mirrors `org.apache.kafka.connect.mirror.DefaultConfigPropertyFilter`.
+As `org.apache.kafka.connect.mirror.DefaultConfigPropertyFilter`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Protocol
 from heliograph.policy.java_regex import JavaPattern
 from heliograph.policy.topic_filter import joined
 
-# KAFKA-20163 (4.3) added the two log.message.timestamp items. These are the brokers' names of the
-# settings; a topic's are message.timestamp.before.max.ms and .after.max.ms, which do follow the source.
+# KAFKA-20163 (4.3) added the two log.message.timestamp items. Those are broker settings; the topic settings
+# are message.timestamp.before.max.ms and .after.max.ms, which are synced.
 DEFAULT_CONFIG_PROPERTIES_EXCLUDE = (
     "follower.replication.throttled.replicas",
     "leader.replication.throttled.replicas",
@@ -27,17 +27,17 @@ DEFAULT_CONFIG_PROPERTIES_EXCLUDE = (
 
 
 class ConfigPropertyFilter(Protocol):
-    """What `config.property.filter.class` decides. Pure; asked on the driver only."""
+    """Interface of `config.property.filter.class`. Pure; called on the driver only."""
 
     def should_replicate_config_property(self, name: str) -> bool: ...
 
     def should_replicate_source_default(self, name: str) -> bool:
-        """Whether what the source has by default is set on the target; if not, it is unset there."""
+        """Whether a default of the source is set on the target; if not, it is unset there."""
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultConfigPropertyFilter:
-    """Everything but `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
+    """All settings but `exclude`. Raises InvalidPattern when created, or if a match takes too long."""
 
     exclude: JavaPattern | None
     defaults_from_source: bool

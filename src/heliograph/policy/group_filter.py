@@ -1,6 +1,6 @@
-"""Which consumer groups a flow follows: MM2's `groups` and `groups.exclude`.
+"""Decides which consumer groups get checkpoints: MM2's `groups` and `groups.exclude`.
 
-Mirrors `org.apache.kafka.connect.mirror.DefaultGroupFilter`; lists are read as in `topic_filter`.
+As `org.apache.kafka.connect.mirror.DefaultGroupFilter`; lists are read as in `topic_filter`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ DEFAULT_GROUPS_EXCLUDE = ("console-consumer-.*", "connect-.*", "__.*")
 
 
 class GroupFilter(Protocol):
-    """What `group.filter.class` decides. Pure; asked on the driver only."""
+    """Interface of `group.filter.class`. Pure; called on the driver only."""
 
     def accepts(self, group: str) -> bool: ...
 
     def why_not(self, group: str) -> str | None:
-        """What keeps `group` out, or None if its offsets are to be translated."""
+        """Why `group` is excluded; None: its offsets are translated."""
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultGroupFilter:
-    """`groups` minus `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
+    """`groups` without `exclude`. Raises InvalidPattern when created, or if a match takes too long."""
 
     groups: JavaPattern | None
     exclude: JavaPattern | None

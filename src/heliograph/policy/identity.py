@@ -1,4 +1,4 @@
-"""Topics that keep their name: `org.apache.kafka.connect.mirror.IdentityReplicationPolicy`."""
+"""The policy that keeps topic names: `org.apache.kafka.connect.mirror.IdentityReplicationPolicy`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from heliograph.policy.naming import HEARTBEATS_TOPIC, DefaultReplicationPolicy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityReplicationPolicy(DefaultReplicationPolicy):
-    """Remote topics are called as their source topics; internal topics still carry the alias.
+    """Remote topics have the names of their source topics; internal topics still carry the alias.
 
-    Whatever ends in `heartbeats` is named by the default policy, so that hops can be counted and
-    heartbeats never go in circles. Other topics can: names do not show it, `plan/cycles.py` does.
-    `source_alias` None (a client that reads any cluster) means that no topic's source is known.
+    Topics that end in `heartbeats` are named by the default policy, so that hops can be counted and
+    heartbeats form no cycle. Other topics can form one, which names do not show: `plan/cycles.py` finds it.
+    `source_alias` is None for a client that reads any cluster: then no topic's source is known.
     """
 
     source_alias: str | None = None

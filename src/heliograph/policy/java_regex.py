@@ -1,17 +1,17 @@
-r"""Java's regular expressions, for patterns that users wrote for MirrorMaker 2.
+r"""Runs Java's regular expressions, as in configurations of MirrorMaker 2.
 
-A pattern is translated and run by the `regex` package with `V1 | ASCII`: V1 gives Java's nested and
-intersected classes, ASCII gives Java's default `\w \d \s \b`. `matches` is a full match, as
-`java.util.regex.Matcher.matches()`. What Java refuses is refused here too, also where `regex` gives
-it a meaning of its own (`{e<=1}`, `\m`, `(?R)`), so that a pattern never matches other topics than
-it did under MM2. What only Java knows (`\p{java…}`, the flags d, u and U) is refused, not guessed.
+A pattern is translated and run by the `regex` package with `V1 | ASCII`: V1 has Java's nested and
+intersected classes, ASCII has Java's default `\w \d \s \b`. `matches` is a full match, as
+`java.util.regex.Matcher.matches()`. What Java refuses is refused here, too, even if `regex` would accept it
+(`{e<=1}`, `\m`, `(?R)`), so that a pattern never matches other topics than under MM2. What only Java has
+(`\p{java…}`, the flags d, u and U) is refused.
 
 Unicode properties (`\p{L}`, `\p{IsGreek}`) are not ASCII in Java, so they run in a scope of their own,
 `(?u:…)`; a class that holds one is scoped as a whole, which is why the ASCII escapes in a class are
 written out. Letters still fold by ASCII only under `(?i)`, since that follows the outermost flag.
 
-No pattern holds up a mirror: one that would take long to compile is refused, and one that tries too many
-ways to match a text (`(a|aa)+b`) is given up, with an error that names both.
+No pattern blocks a mirror: one that would take long to compile is refused, and a match that takes longer
+than 1 s of CPU (`(a|aa)+b`) raises an error with the pattern and the text.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from heliograph.errors import InvalidPattern
 
 _FLAGS = regex.V1 | regex.ASCII
 
-#: Counted repetitions are unrolled: `(a{1000}){1000}` has a million parts. This many take 0.1 s.
+#: Counted repetitions are unrolled: `(a{1000}){1000}` has a million parts. Compiling this many takes 0.1 s.
 _MAX_PARTS = 50_000
-#: Of CPU, for one text.
+#: CPU time for one text.
 _MATCH_SECONDS = 1.0
 
 # Escapes that mean the same to both engines. Java refuses every other escaped letter.
 _SAME_ESCAPES = frozenset("tnrfabBAGzRXNu")
 
-# Escapes that differ, or whose reach depends on the scope: (outside a class, inside a class).
+# Escapes that differ between the engines or between scopes: (outside a class, inside a class).
 _HORIZONTAL = r" \t\xa0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
 _VERTICAL = r"\n\x0b\f\r\x85\u2028\u2029"
 _JAVA_ESCAPES = {
@@ -50,7 +50,7 @@ _JAVA_ESCAPES = {
     "W": (r"\W", "[^a-zA-Z0-9_]"),
 }
 
-# POSIX classes are ASCII in Java, and Punct contains the symbols that Unicode does not call Punct.
+# POSIX classes are ASCII in Java, and Punct contains symbols that are not punctuation in Unicode.
 _POSIX_CLASSES = {
     "Lower": "a-z",
     "Upper": "A-Z",
@@ -67,7 +67,7 @@ _POSIX_CLASSES = {
     "Space": r" \t\n\x0b\f\r",
 }
 
-# What Java takes in \p{…} besides POSIX classes: a general category, a script, a block, a property.
+# What Java accepts in \p{…} besides POSIX classes: a general category, a script, a block, a property.
 _UNICODE_PROPERTY = regex.compile(
     r"(?:Is)?(?:L[ultmoC]?|M[nce]?|N[dlo]?|P[cdseifo]?|S[mcko]?|Z[slp]?|C[cfson]?)"
     r"|(?:Is|In)\w+|(?:sc|script|blk|block|gc|general_category)=\w+"
@@ -85,7 +85,7 @@ _NUMBERED_REFERENCE = regex.compile(r"\\[1-9]")
 
 @dataclass(frozen=True, slots=True)
 class JavaPattern:
-    """A compiled pattern. Compared by its text; the text is what the user wrote."""
+    """A compiled pattern, compared by the text that the user wrote."""
 
     pattern: str
     _compiled: regex.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -98,7 +98,7 @@ class JavaPattern:
         return self._match(text) is not None
 
     def groups(self, text: str) -> tuple[str, ...] | None:
-        """What the groups caught, if the pattern matches all of `text`; a group that took no part: ''."""
+        """The texts of the groups if the pattern matches all of `text`; '' for a group that did not match."""
         match = self._match(text)
         return None if match is None else match.groups("")
 
@@ -132,7 +132,7 @@ def _compile(pattern: str) -> regex.Pattern[str]:
 
 
 class _Translation:
-    """One pass over a pattern. `_origins[i]` is where character i of the output came from."""
+    """One pass over a pattern. `_origins[i]` is the position that character i of the output came from."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern = pattern
@@ -142,8 +142,8 @@ class _Translation:
         self._class_is_unicode = False
         self._output: list[str] = []
         self._origins: list[int] = []
-        self._parts = [0]  # of each group that is open, the whole pattern first
-        self._last_parts = 0  # of what a repetition would repeat
+        self._parts = [0]  # of each open group, the whole pattern first
+        self._last_parts = 0  # of the element that a repetition would repeat
 
     def run(self) -> str:
         while self._position < len(self._pattern):
@@ -172,7 +172,7 @@ class _Translation:
         self._parts[-1] += parts - self._last_parts
         self._last_parts = parts
         if self._parts[-1] > _MAX_PARTS:
-            raise self._refuse("repetitions that multiply to too many; write * or +")
+            raise self._refuse("repetitions multiply to too many parts; write * or +")
 
     def _refuse(self, reason: str) -> InvalidPattern:
         return InvalidPattern(self._pattern, self._position, reason)

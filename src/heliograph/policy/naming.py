@@ -1,8 +1,8 @@
-"""How a mirrored topic is named, and which topics are internal.
+"""Names mirrored topics, and recognises internal topics.
 
-Mirrors `org.apache.kafka.connect.mirror.DefaultReplicationPolicy` of Kafka 4.3. Any local topic
-with the separator in its name looks remote (`orders.eu` seems to come from a cluster `orders`);
-that is MM2's rule, and a mirror that decided otherwise could not be exchanged for MM2.
+As `org.apache.kafka.connect.mirror.DefaultReplicationPolicy` of Kafka 4.3. Any local topic with the
+separator in its name looks remote (`orders.eu` seems to come from a cluster `orders`). That is MM2's rule;
+with another one Heliograph and MM2 could not replace each other.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class ReplicationPolicy(Protocol):
     """Names of remote topics. Pure; called on the driver only.
 
     Law: `topic_source(format_remote_topic(alias, t)) == alias` and
-    `upstream_topic(format_remote_topic(alias, t)) == t`, for every alias without the separator; where
-    names do not carry the alias, for the alias of the flow's source only.
+    `upstream_topic(format_remote_topic(alias, t)) == t`, for every alias without the separator; if names do
+    not carry the alias, for the alias of the flow's source only.
     """
 
     def format_remote_topic(self, source_alias: str, topic: str) -> str: ...
@@ -35,7 +35,9 @@ class ReplicationPolicy(Protocol):
     def is_internal_topic(self, topic: str) -> bool: ...
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots: users' policies derive from it and keep state
+@dataclass(
+    frozen=True, kw_only=True
+)  # no slots: policies of users derive from it and add attributes
 class DefaultReplicationPolicy:
     """`<source alias><separator><topic>`.
 
@@ -53,7 +55,7 @@ class DefaultReplicationPolicy:
         return f"{source_alias}{self.separator}{topic}"
 
     def topic_source(self, topic: str) -> str | None:
-        """What stands before the first separator; None if nothing stands after it.
+        """The part before the first separator; None if nothing follows it.
 
         As Java's `split`, which drops empty parts at the end: `abc.` has no source, `.abc` has ''.
         """
@@ -65,7 +67,7 @@ class DefaultReplicationPolicy:
         return None if source is None else topic[len(source) + len(self.separator) :]
 
     def original_topic(self, topic: str) -> str:
-        """The name that the topic has on the cluster where it was first written."""
+        """The name of the topic on the cluster where it was first written."""
         while (upstream := self.upstream_topic(topic)) not in (None, topic):
             topic = upstream
         return topic
@@ -86,7 +88,7 @@ class DefaultReplicationPolicy:
         return topic.endswith(self._checkpoints_suffix)
 
     def is_mm2_internal_topic(self, topic: str) -> bool:
-        """KIP-1074 (4.0): only MM2's own names; before, everything that ended in `.internal`."""
+        """Since KIP-1074 (4.0) only MM2's own names; before, all topics that end in `.internal`."""
         mm2 = topic.startswith("mm2") and topic.endswith(f"{self.internal_separator}internal")
         return mm2 or self.is_checkpoints_topic(topic)
 

@@ -1,8 +1,8 @@
-"""A user's own policy or filter in Python, named `module:Class`.
+"""Loads a user's own policy or filter, a Python class named `module:Class`.
 
-It is called with the flow's settings (a mapping that holds `source.cluster.alias`) and has the methods named
-in `_METHODS`. Whatever it raises is an error of that class and ends no thread: SystemExit would end one
-without a word.
+The class is called with the flow's settings (a mapping that includes `source.cluster.alias`) and has the
+methods in `_METHODS`. Whatever it raises becomes a ConfigError: SystemExit, for example, would silently end
+a thread.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PythonClass(NamedTuple):
 
 
 def python_class(text: str) -> PythonClass | None:
-    """`module:Class`, both of Python's own identifiers; None for anything else."""
+    """The parts of `module:Class`, which must be Python identifiers; None for anything else."""
     module, colon, name = text.partition(":")
     strict = colon and name.isidentifier() and all(map(str.isidentifier, module.split(".")))
     return PythonClass(module, name) if strict else None
@@ -60,9 +60,9 @@ def ported_class(
     settings: Mapping[str, str],
     modules: frozenset[str] | None = None,
 ) -> Any:
-    """An object of the class that `option` names. Raises ConfigError.
+    """An instance of the class that `option` names. Raises ConfigError.
 
-    `modules` are those that may be imported, with all below them; None for any.
+    `modules` are those that may be imported, with their submodules; None: any.
     """
     methods, subject = _METHODS[option], f"{option}: {class_name}"
     named = _named(option, class_name)
@@ -75,7 +75,9 @@ def ported_class(
         f"{subject}: the module {named.module} cannot be imported",
         "; is it on PYTHONPATH?",
     )
-    cls = _guarded(lambda: getattr(module, named.name, None), f"{subject}: cannot be looked up")
+    cls = _guarded(
+        lambda: getattr(module, named.name, None), f"{subject}: cannot be read from its module"
+    )
     if not callable(cls):
         raise ConfigError(f"{subject}: the module {named.module} has no class {named.name}")
     names = [each.partition("(")[0] for each in methods]
@@ -86,13 +88,15 @@ def ported_class(
     ]
     if missing:
         raise ConfigError(f"{subject} lacks {', '.join(missing)}{_HINTS.get(option, '')}")
-    made = _guarded(lambda: cls(dict(settings)), f"{subject} could not be made from the settings")
+    made = _guarded(
+        lambda: cls(dict(settings)), f"{subject} could not be created from the settings"
+    )
     return _Ported(made, subject)
 
 
 @dataclass(frozen=True, slots=True)
 class PortedFilter:
-    """A user's filter of topics or groups, which says yes or no, but not why."""
+    """A user's filter of topics or groups, which gives no reason."""
 
     class_name: str
     ask: Callable[[str], bool]
@@ -105,21 +109,21 @@ class PortedFilter:
 
 
 class _Ported:
-    """The user's object; what its methods raise that would end a thread is an error like any other."""
+    """Wraps the user's object: SystemExit and GeneratorExit of its methods become ConfigError."""
 
     def __init__(self, made: Any, subject: str) -> None:
         self._made = made
         self._subject = subject
 
     def __eq__(self, other: object) -> bool:
-        """Policies are compared where flows might go round in circles."""
+        """Policies are compared in the search for cycles."""
         return isinstance(other, _Ported) and bool(self._made == other._made)
 
     def __hash__(self) -> int:
         return hash(self._made)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what copy and pickle look for before there is anything in here
+        if name.startswith("__"):  # copy and pickle ask for these before `__init__`
             raise AttributeError(name)
         found = getattr(self._made, name)
         if not callable(found):
@@ -129,7 +133,7 @@ class _Ported:
             try:
                 return found(*given, **named)
             except (SystemExit, GeneratorExit) as problem:
-                raise _told(problem, f"{self._subject}: {name} failed") from problem
+                raise _config_error(problem, f"{self._subject}: {name} failed") from problem
 
         return call
 
@@ -151,10 +155,10 @@ def _guarded(action: Callable[[], Any], sentence: str, remedy: str = "") -> Any:
     try:
         return action()
     except KeyboardInterrupt:
-        raise  # Ctrl-C, while a file of the operator's is read
+        raise  # Ctrl-C during the import
     except BaseException as problem:
-        raise _told(problem, sentence, remedy) from problem
+        raise _config_error(problem, sentence, remedy) from problem
 
 
-def _told(problem: BaseException, sentence: str, remedy: str = "") -> ConfigError:
+def _config_error(problem: BaseException, sentence: str, remedy: str = "") -> ConfigError:
     return ConfigError(f"{sentence} ({type(problem).__name__}: {problem}){remedy}")

@@ -1,4 +1,4 @@
-"""What the topic names of a cluster tell about its upstream clusters (as MM2's `MirrorClient`)."""
+"""Derives upstream clusters and hops from the topic names of a cluster (as MM2's `MirrorClient`)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from heliograph.policy.naming import ReplicationPolicy
 
 
 def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
-    """The aliases that `topic` has come through, nearest first.
+    """The aliases that `topic` came through, nearest first.
 
-    Ends at the first alias that comes again: a policy that keeps names cannot tell where a topic began.
+    Ends at the first repeated alias: a policy that keeps names does not show where a topic began.
     """
     seen: set[str] = set()
     while (source := policy.topic_source(topic)) is not None and source not in seen:
@@ -23,18 +23,18 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
 
 
 def count_hops(policy: ReplicationPolicy, topic: str, alias: str) -> int:
-    """1 if `topic` was mirrored from the cluster `alias`, 2 if by way of another; -1 if not at all."""
+    """1 if `topic` was mirrored from the cluster `alias`, 2 if through another cluster; -1 if not at all."""
     return next((hops for hops, s in enumerate(sources(policy, topic), 1) if s == alias), -1)
 
 
 def replication_hops(policy: ReplicationPolicy, topics: Iterable[str], alias: str) -> int:
-    """The shortest way that heartbeats of the cluster `alias` take; -1 if none arrive."""
+    """The hops on the shortest path of heartbeats from the cluster `alias`; -1 if none arrive."""
     hops = [count_hops(policy, topic, alias) for topic in heartbeat_topics(policy, topics)]
     return min((count for count in hops if count != -1), default=-1)
 
 
 def upstream_clusters(policy: ReplicationPolicy, topics: Iterable[str]) -> set[str]:
-    """Every cluster that heartbeats come from, however many hops away."""
+    """Every cluster whose heartbeats arrive, at any number of hops."""
     return {s for topic in heartbeat_topics(policy, topics) for s in sources(policy, topic)}
 
 
@@ -49,7 +49,7 @@ def checkpoint_topics(policy: ReplicationPolicy, topics: Iterable[str]) -> set[s
 def remote_topics(
     policy: ReplicationPolicy, topics: Iterable[str], source: str | None = None
 ) -> set[str]:
-    """Mirrored topics, internal ones left out; with `source`, those that came directly from there."""
+    """Mirrored topics without internal ones; with `source`, those that came directly from it."""
     found = {
         topic: policy.topic_source(topic) for topic in topics if not policy.is_internal_topic(topic)
     }

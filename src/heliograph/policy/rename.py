@@ -1,11 +1,11 @@
-"""Remote topics named as the user says, by a map and by rules. Beyond MM2.
+"""RenameReplicationPolicy: renames topics by a map and by rules. MM2 has no such policy.
 
     replication.policy.class = RenameReplicationPolicy
     replication.policy.topic.map = orders:sales.orders, refunds:sales.refunds
     replication.policy.topic.rename = (.*)-prod => $1-dr ; eu\\.(.*) => $1
 
-The map goes before the rules, and of the rules the first that matches the whole name counts. A topic
-that neither mentions keeps its name. Heartbeats are named by the default policy, as under Identity.
+The map takes precedence over the rules, and the first rule that matches the whole name counts. A topic in
+neither keeps its name. Heartbeats are named by the default policy, as under Identity.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameReplicationPolicy(DefaultReplicationPolicy):
-    """Law: what `upstream_topic` says is renamed to that very topic; where no name is, it says None.
+    """Law: `format_remote_topic` of an `upstream_topic` is that topic again; None if no name is renamed to
+    it.
 
-    Several source topics may land in one remote topic (`plan_topics` refuses them); `upstream_topic`
-    then names one of them.
+    Several source topics may have one remote topic (`plan_topics` refuses them); `upstream_topic` then
+    returns one of them.
     """
 
     source_alias: str
@@ -61,7 +62,7 @@ class RenameReplicationPolicy(DefaultReplicationPolicy):
         return None
 
     def original_topic(self, topic: str) -> str:
-        """One hop at most: another flow's names are another policy's."""
+        """At most one hop: other flows may have other policies."""
         if self._default.is_heartbeats_topic(topic):
             return self._default.original_topic(topic)
         return self.upstream_topic(topic) or topic
@@ -80,7 +81,7 @@ class RenameReplicationPolicy(DefaultReplicationPolicy):
 
 
 def read_topic_map(text: str) -> tuple[tuple[str, str], ...]:
-    """`orders:sales.orders, refunds:sales.refunds`; every name once on either side."""
+    """Parses `orders:sales.orders, refunds:sales.refunds`; every name at most once on either side."""
     pairs: list[tuple[str, str]] = []
     for item in filter(None, map(str.strip, text.split(","))):
         name, colon, renamed = (part.strip() for part in item.partition(":"))
@@ -98,7 +99,7 @@ def read_topic_map(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def read_rename_rules(text: str) -> tuple[RenameRule, ...]:
-    """`pattern => name ; pattern => name`; a topic name holds no semicolon, so it can separate them."""
+    """Parses `pattern => name ; pattern => name`; a topic name cannot contain a semicolon."""
     rules = []
     for item in filter(None, map(str.strip, text.split(";"))):
         pattern, arrow, replacement = (part.strip() for part in item.partition("=>"))

@@ -1,7 +1,7 @@
-"""A rule that renames topics, and back: `(.*)-prod => $1-dr`.
+"""One reversible rule that renames topics: `(.*)-prod => $1-dr`.
 
-To be reversible without guessing, the pattern is plain text and groups, and the new name holds every
-group exactly once. So both sides are the same groups between different texts:
+To be reversible, the pattern consists of plain text and groups, and the new name has every group exactly
+once. So both sides are the same groups between different texts:
 
     (.*)-prod  =>  $1-dr       pattern  [1]"-prod"     new name  [1]"-dr"
     (.*)-dr    =>  $1-prod     reversed
@@ -25,7 +25,7 @@ _REFERENCE = re.compile(r"\\(?:[1-9]|k<)")
 
 @dataclass(frozen=True, slots=True)
 class RenameRule:
-    """ConfigError when made, or where `java_regex` gives up matching."""
+    """Raises ConfigError when created, or if a match takes too long."""
 
     name: Parts
     renamed: Parts
@@ -48,8 +48,8 @@ class RenameRule:
         return _carry_over(self.name_pattern.groups(topic), self.name, self.renamed)
 
     def reverse(self, remote_topic: str) -> str | None:
-        """A name that may have become `remote_topic`. Greedy groups can divide it otherwise than
-        `apply` did (`(.*)-(.*) => $2-$1`): apply the rule to the answer to be sure."""
+        """A name that may have been renamed to `remote_topic`. Greedy groups can split it differently than
+        `apply` did (`(.*)-(.*) => $2-$1`): apply the rule to the result to verify it."""
         return _carry_over(self.renamed_pattern.groups(remote_topic), self.renamed, self.name)
 
 
@@ -89,7 +89,7 @@ def _read_pattern(pattern: str) -> tuple[Parts, tuple[str, ...]]:
 
 
 def _closing(pattern: str, start: int) -> int:
-    """Where the group that opens at `start` ends."""
+    """The end of the group that opens at `start`."""
     depth, in_class, at = 0, 0, start
     while at < len(pattern):
         character = pattern[at]
@@ -102,7 +102,7 @@ def _closing(pattern: str, start: int) -> int:
             if not depth:
                 return at
         at += 1
-    raise InvalidPattern(pattern, start, r"this group is hard to follow; write \( \) \[ \] in it")
+    raise InvalidPattern(pattern, start, r"this group cannot be parsed; write \( \) \[ \] in it")
 
 
 def _checked_body(pattern: str, at: int, body: str) -> str:

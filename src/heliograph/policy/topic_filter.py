@@ -1,8 +1,8 @@
-"""Which topics a flow is asked to mirror: MM2's `topics` and `topics.exclude`.
+"""Decides which topics are mirrored by name: MM2's `topics` and `topics.exclude`.
 
-Mirrors `org.apache.kafka.connect.mirror.DefaultTopicFilter`. The items of a list are joined with |
-and compiled as one pattern, so an inline flag in one item holds for those after it, and `(a,b)`,
-which the list splitting tears apart, still works, as in MM2. An empty list matches nothing.
+As `org.apache.kafka.connect.mirror.DefaultTopicFilter`. The items of a list are joined with | and compiled
+as one pattern, so an inline flag in one item applies to later ones, and `(a,b)` works although the list is
+split at its comma, as in MM2. An empty list matches nothing.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ DEFAULT_TOPICS_EXCLUDE = (r"mm2.*\.internal", r".*\.replica", r"__.*")
 
 
 class TopicFilter(Protocol):
-    """What `topic.filter.class` decides. Pure; asked on the driver only."""
+    """Interface of `topic.filter.class`. Pure; called on the driver only."""
 
     def accepts(self, topic: str) -> bool: ...
 
     def why_not(self, topic: str) -> str | None:
-        """What keeps `topic` out, or None if it is to be mirrored."""
+        """Why `topic` is excluded; None: it is mirrored."""
 
 
 def joined(patterns: Sequence[str]) -> JavaPattern | None:
-    """One pattern out of a list; None, which matches nothing, for an empty list."""
+    """The items of a list as one pattern; None, which matches nothing, for an empty list."""
     return JavaPattern("|".join(patterns)) if patterns else None
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultTopicFilter:
-    """`topics` minus `exclude`. InvalidPattern when made, or where `java_regex` gives up."""
+    """`topics` without `exclude`. Raises InvalidPattern when created, or if a match takes too long."""
 
     topics: JavaPattern | None
     exclude: JavaPattern | None
@@ -51,7 +51,7 @@ class DefaultTopicFilter:
         return self.why_not(topic) is None
 
     def why_not(self, topic: str) -> str | None:
-        """The setting that keeps `topic` out, or None if it is to be mirrored."""
+        """The setting that excludes `topic`; None: it is mirrored."""
         if self.exclude is not None and self.exclude.matches(topic):
             return f"topics.exclude matches: {self.exclude.pattern}"
         if self.topics is None:

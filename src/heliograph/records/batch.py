@@ -1,11 +1,11 @@
-"""Record batch headers: find batches in a fetched buffer, and make a batch ours without opening it.
+"""Record batch headers: split a fetched buffer into batches, check them, and rewrite them for producing.
 
 The layout of a magic-2 batch, big endian (`org.apache.kafka.common.record.DefaultRecordBatch`):
 
      0 baseOffset            i64   must be 0 in a produce request; outside the checksum
      8 batchLength           i32   bytes after this field
     12 partitionLeaderEpoch  i32   overwritten by the broker; outside the checksum
-    16 magic                 i8    2 (the older formats also have theirs at byte 16)
+    16 magic                 i8    2 (at byte 16 in the older formats, too)
     17 crc                   u32   CRC-32C over everything from byte 21 on
     21 attributes            i16   codec 0-2 · LogAppendTime 3 · transactional 4 · control 5
                                    · delete horizon 6
@@ -31,7 +31,7 @@ from heliograph.errors import CorruptRecords
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 HEADER_BYTES = HEADER.size
-#: baseOffset and batchLength: what every format, old or new, starts with.
+#: baseOffset and batchLength: the beginning of every format.
 PREFIX = struct.Struct(">qi")
 MAGIC_AT = 16
 ATTRIBUTES_AT = 21
@@ -52,7 +52,7 @@ _ATTRIBUTES_TO_COUNT = struct.Struct(">hiqqqhi")
 _CRC = struct.Struct(">I")
 _MARKER = struct.Struct(">hh")
 _ABORT = 0
-#: The offset behind it must be one, too: that is where a reader goes on.
+#: A reader continues at the next offset, which must be valid, too.
 LAST_OFFSET = (1 << 63) - 2
 
 
@@ -79,7 +79,7 @@ class Header(NamedTuple):
 def split(buffer: memoryview) -> Iterator[memoryview]:
     """The whole batches (of any magic) in a fetched buffer, in order, as views into it.
 
-    A fetch may cut its last batch; the cut rest is left out, the next fetch brings it again.
+    A fetch may cut its last batch; that one is left out, the next fetch returns it whole.
     """
     position, size = 0, len(buffer)
     while size - position > MAGIC_AT:
@@ -98,17 +98,18 @@ def split(buffer: memoryview) -> Iterator[memoryview]:
 
 
 def read_header(batch: memoryview) -> Header:
-    """Of magic 2: `check_header` and `check_crc` say whether it is one."""
+    """The header of a batch of magic 2, unchecked: see `check_header` and `check_crc`."""
     try:
         return Header._make(HEADER.unpack_from(batch))
     except struct.error:
         raise CorruptRecords(
-            f"record batch of {len(batch)} bytes: a header alone has {HEADER_BYTES}"
+            f"record batch of {len(batch)} bytes: expected at least {HEADER_BYTES}, the size of a header"
         ) from None
 
 
 def check_header(header: Header, subject: str = "record batch") -> None:
-    """What the checksum does not cover (magic and offset), or what a writer with a bug has signed."""
+    """Check fields that the checksum does not cover (magic, offset), and values that only a faulty writer
+    gives."""
     if (
         header.magic == 2
         and header.record_count >= 0
@@ -124,12 +125,12 @@ def check_header(header: Header, subject: str = "record batch") -> None:
 
 
 def check_crc(batch: memoryview, header: Header) -> None:
-    """A batch that was damaged on its way or on the source's disk is never passed on."""
+    """Raises CorruptRecords: a batch damaged on the network or on the source's disk is never copied."""
     found = crc32.iscsi(batch[ATTRIBUTES_AT:])
     if found != header.crc:
         raise CorruptRecords(
-            f"record batch at source offset {header.base_offset}: its header says CRC-32C "
-            f"{header.crc:#010x}, its bytes give {found:#010x}"
+            f"record batch at source offset {header.base_offset}: CRC-32C in its header is "
+            f"{header.crc:#010x}, CRC-32C of its bytes is {found:#010x}"
         )
 
 
@@ -143,8 +144,8 @@ def rewrite(
 ) -> None:
     """Make a fetched magic-2 batch acceptable to a produce request, in place.
 
-    Keeps the codec, drops every other attribute: LogAppendTime, control and delete horizon are the
-    broker's to set, and the transactional bit belongs to the writer's own transaction. Idempotent.
+    Keeps the codec and clears every other attribute: LogAppendTime, control and delete horizon are set by
+    brokers, and the transactional bit belongs to the writer's own transaction. Idempotent.
     """
     attributes, last_delta, base_ts, max_ts, _, _, _ = _ATTRIBUTES_TO_COUNT.unpack_from(
         batch, ATTRIBUTES_AT
@@ -173,8 +174,8 @@ _NO_EPOCH = b"\xff" * 4
 def is_abort_marker(batch: memoryview) -> bool:
     """Whether a control batch ends its transaction by aborting it.
 
-    Control batches are never compressed and hold one record, whose key is (version i16, type i16), or
-    none after compaction; that ends nothing (`CompletedFetch.containsAbortMarker`).
+    Control batches are never compressed and hold one record, whose key is (version i16, type i16), or none
+    after compaction; an empty one ends no transaction (`CompletedFetch.containsAbortMarker`).
     """
     position = HEADER_BYTES
     if read_header(batch).record_count == 0:
@@ -183,7 +184,7 @@ def is_abort_marker(batch: memoryview) -> bool:
     for _ in range(3):  # timestampDelta, offsetDelta, keyLength
         position = _skip_varint(batch, position)
     if position + _MARKER.size > len(batch):
-        raise CorruptRecords("control batch: its record ends before the marker's type")
+        raise CorruptRecords("control batch: its record ends before the type of its marker")
     _, marker = _MARKER.unpack_from(batch, position)
     return bool(marker == _ABORT)
 
@@ -192,4 +193,4 @@ def _skip_varint(batch: memoryview, position: int) -> int:
     for at in range(position, min(position + 10, len(batch))):
         if batch[at] < 0x80:
             return at + 1
-    raise CorruptRecords("control batch: a varint has no end")
+    raise CorruptRecords("control batch: a varint is longer than 10 bytes")

@@ -1,6 +1,6 @@
-"""The five codecs of record batches, with bounded output, over cramjam.
+"""Compresses and decompresses record batches with Kafka's five codecs, with bounded output (cramjam).
 
-Levels are the fast ones: repack serves a stream. What other readers insist on:
+Compression levels are the fast ones, since repacking is part of the copy. Requirements of other readers:
 
 - snappy: Java writes Xerial's framing; raw snappy is read as well (other clients write it).
 - lz4: Java refuses frames whose blocks depend on each other (`Lz4BlockInputStream`), and cramjam's
@@ -20,8 +20,8 @@ from heliograph.errors import CorruptRecords
 NONE, GZIP, SNAPPY, LZ4, ZSTD = range(5)
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
-# What data may become: no batch of a sane cluster gets near this, and a bomb gets no further. Repacking
-# takes some five times as much, for a moment.
+# The limit of decompressed data: far above any real batch, and it stops decompression bombs. Repacking takes
+# about five times as much memory for a moment.
 _LIMIT_PER_BYTE = 64
 _LIMIT_ANYWAY = 64 << 20
 
@@ -32,8 +32,8 @@ _Data = bytes | bytearray | memoryview
 _GZIP_LEVEL = 1
 _ZSTD_LEVEL = 1
 
-# What one compressed byte can become at most: snappy copies 64 bytes with 3, zstd writes a run of 128 KiB
-# in 4.
+# The most bytes that one compressed byte can become: snappy copies 64 bytes with 3, zstd writes a run of
+# 128 KiB with 4.
 _MAX_RATIO = {GZIP: 1032, SNAPPY: 22, LZ4: 255, ZSTD: 32768}
 _BUFFER_FULL = "failed to write whole buffer"
 _MODULES: dict[int, Any] = {GZIP: cramjam.gzip, LZ4: cramjam.lz4, ZSTD: cramjam.zstd}
@@ -71,7 +71,7 @@ def compress(codec: int, data: _Data) -> bytes:
 def decompress(
     codec: int, data: _Data, *, limit: int | None = None, subject: str = "records"
 ) -> memoryview:
-    """What `data` was before `compress`, at most `limit` bytes; else CorruptRecords."""
+    """The decompressed `data`, at most `limit` bytes; raises CorruptRecords otherwise."""
     if codec == NONE:
         return memoryview(data)
     if limit is None:
@@ -90,7 +90,7 @@ def decompress(
 
 
 def _decompress_stream(codec: int, data: _Data, limit: int) -> memoryview:
-    """gzip, lz4 and zstd need not tell their size: try buffers of growing size up to `limit`."""
+    """gzip, lz4 and zstd need not contain their size: try buffers of growing size up to `limit`."""
     module = _MODULES[codec]
     if len(data) * _MAX_RATIO[codec] <= limit:
         return memoryview(module.decompress(data))
@@ -100,7 +100,7 @@ def _decompress_stream(codec: int, data: _Data, limit: int) -> memoryview:
         try:
             return memoryview(buffer)[: module.decompress_into(data, buffer)]
         except cramjam.DecompressionError as problem:
-            # Damaged data must not cost a search up to the limit; only the message tells it apart.
+            # Damaged data must not cost a search up to the limit; only the message distinguishes it.
             if _BUFFER_FULL not in str(problem) or size >= limit:
                 raise
         size = min(limit, 8 * size)
@@ -116,16 +116,16 @@ def _compress_snappy(data: _Data) -> bytes:
 
 
 def _decompress_snappy(data: memoryview, limit: int) -> memoryview:
-    # Versions are not looked at: Redpanda has written them in little endian.
+    # The versions are ignored: Redpanda has written them in little endian.
     if data[:8] != _XERIAL_MAGIC:
         return _decompress_snappy_block(data, limit)
     out = bytearray()
     position = len(_XERIAL_HEADER)
     if len(data) < position:
-        raise ValueError(f"Xerial's header of {position} bytes is cut off")
+        raise ValueError(f"Xerial's header of {position} bytes is truncated")
     while position < len(data):
         if position + 4 > len(data):
-            raise ValueError(f"the length of a block is cut off at byte {position}")
+            raise ValueError(f"the length of a block is truncated at byte {position}")
         (size,) = _I32.unpack_from(data, position)
         position += 4
         if not 0 < size <= len(data) - position:
@@ -158,13 +158,13 @@ def _compress_lz4(data: _Data) -> bytes:
 
 
 def mend_lz4(data: _Data) -> bytes:
-    """An lz4 frame with the header checksum it should have; Kafka 0.8 and 0.9 wrote a wrong one.
+    """An lz4 frame with the correct header checksum; Kafka 0.8 and 0.9 wrote a wrong one.
 
-    As `Lz4BlockInputStream` does for magic 0, the checksum found is not compared with anything.
+    As in `Lz4BlockInputStream` for magic 0, the checksum found is ignored.
     """
     frame = bytearray(data)
     if frame[:4] != _LZ4_MAGIC or len(frame) < 7:
-        return bytes(frame)  # the decoder says what is wrong
+        return bytes(frame)  # the decoder reports what is wrong
     end = 14 if frame[4] & 0x08 else 6  # with or without the content size
     if end < len(frame):
         frame[end] = _xxh32_short(frame[4:end]) >> 8 & 0xFF
@@ -172,7 +172,7 @@ def mend_lz4(data: _Data) -> bytes:
 
 
 def _xxh32_short(data: bytes | bytearray) -> int:
-    """xxHash32 with seed 0 of fewer than 16 bytes, which is what a frame header needs."""
+    """xxHash32 with seed 0 of fewer than 16 bytes, enough for a frame header."""
     mask = 0xFFFFFFFF
     accumulator = 374761393 + len(data)
     tail = len(data) & ~3

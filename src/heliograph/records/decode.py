@@ -1,4 +1,4 @@
-"""One batch of magic 2 as records, for internal topics and for tests; the mirror never needs it."""
+"""Decodes a batch of magic 2 into records, for internal topics and tests; the copy does not decode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Header = tuple[bytes, bytes | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A record as a consumer sees it. Header names are bytes: nobody checks that they are UTF-8."""
+    """A record as a consumer sees it. Header names are bytes: Kafka does not check that they are UTF-8."""
 
     offset: int = 0
     timestamp: int
@@ -23,7 +23,7 @@ class Record:
 
 
 def decode(batch: memoryview, *, subject: str = "", limit: int | None = None) -> list[Record]:
-    """All records of one whole batch, or CorruptRecords if a single byte is out of place."""
+    """All records of one whole batch. Raises CorruptRecords if any part of it is malformed."""
     section = unframe(batch, subject=subject, limit=limit)
     records = []
     position = 0

@@ -1,4 +1,4 @@
-"""Records as one batch of magic 2, for offset records and for tests."""
+"""Encodes records as one batch of magic 2, for internal topics and tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def encode(
     sequence: int = -1,
     transactional: bool = False,
 ) -> bytearray:
-    """A batch as brokers take it: offsets 0 to n-1 whatever the records say, first time is base."""
+    """A batch for a produce request: offsets 0 to n-1, whatever the records have; base is the first
+    timestamp."""
     if not records:
         raise ValueError("a record batch needs at least one record")
     base_timestamp = records[0].timestamp

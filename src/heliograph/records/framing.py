@@ -1,7 +1,7 @@
-"""The header around a record section of magic 2: taken off with all checks, put on with a CRC.
+"""Removes the header of a batch of magic 2, with all checks, and writes one with its CRC.
 
-A batch with a delete horizon (KIP-534) has that horizon as its baseTimestamp, and its records'
-deltas count from there (`MemoryRecordsBuilder`): nothing about its timestamps is special.
+A batch with a delete horizon (KIP-534) has that horizon as its baseTimestamp, and its records' deltas count
+from there (`MemoryRecordsBuilder`), so it needs no special case.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CRC_AT = 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The records of one batch, decompressed, and what is needed to read them."""
+    """The decompressed records of one batch, and what is needed to decode them."""
 
     data: bytes
     count: int
@@ -39,15 +39,17 @@ class Section:
     base_offset: int
     last_offset_delta: int
     base_timestamp: int
-    append_timestamp: int | None  # the time of all records if the broker stamped them, else None
-    subject: str  # how errors call this batch
+    append_timestamp: int | None  # of all records with LogAppendTime, else None
+    subject: str  # names this batch in errors
 
 
 def unframe(batch: memoryview, *, subject: str = "", limit: int | None = None) -> Section:
-    """The section of one whole batch; lengths and CRC-32C are checked, records not yet."""
+    """The record section of one whole batch; checks lengths and CRC-32C, not the records."""
     subject = subject or "record batch"
     if len(batch) < HEADER_BYTES:
-        raise CorruptRecords(f"{subject}: {len(batch)} bytes, a header alone has {HEADER_BYTES}")
+        raise CorruptRecords(
+            f"{subject}: {len(batch)} bytes, expected at least {HEADER_BYTES}, the size of a header"
+        )
     header = read_header(batch)
     check_header(header, subject)
     subject = f"{subject} at source offset {header.base_offset}"
@@ -79,7 +81,7 @@ def frame(
     producer_epoch: int = -1,
     sequence: int = -1,
 ) -> bytearray:
-    """A batch with base offset 0 and leader epoch -1 around `pieces`, compressed already."""
+    """A batch with base offset 0 and leader epoch -1 around `pieces`, which are compressed already."""
     size = HEADER_BYTES + sum(map(len, pieces))
     header = HEADER.pack(
         0,

@@ -1,11 +1,11 @@
-"""Message sets of magic 0 and 1 (Kafka before 0.11), which old segments still hold.
+"""Decodes message sets of magic 0 and 1 (Kafka before 0.11), which old segments still hold.
 
     0 offset i64 | 8 size i32 (of what follows it) | 12 crc u32 (CRC-32 of 16..) | 16 magic i8
     17 attributes i8 | (magic 1: 18 timestamp i64) | key: i32 length, -1 for null | value: the same
 
-Attributes: bits 0-2 codec (none, gzip, snappy, lz4), 3 LogAppendTime (magic 1). A compressed
-message wraps a message set in its value; its own offset is that of the last message inside, and in
-magic 1 the offsets inside count from 0. Mirrors `AbstractLegacyRecordBatch`.
+Attributes: bits 0-2 codec (none, gzip, snappy, lz4), 3 LogAppendTime (magic 1). The value of a compressed
+message is a message set; its own offset is that of the last message inside, and in magic 1 the offsets
+inside count from 0. As `AbstractLegacyRecordBatch`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_TIMESTAMP = -1  # what a consumer sees for magic 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegacyEntry:
-    """One message, perhaps a wrapper of many: `buffer[start:end]` of the buffer it was found in."""
+    """One message, which may be a wrapper of many: `buffer[start:end]` of the buffer it was found in."""
 
     start: int
     end: int
@@ -52,10 +52,10 @@ class _Message:
 def split_legacy(
     buffer: memoryview, position: int = 0, *, subject: str = "message set"
 ) -> LegacyEntry | None:
-    """The entry of magic 0 or 1 at `position`; None if the buffer ends before it does.
+    """The entry of magic 0 or 1 at `position`; None if the buffer ends inside it.
 
-    Offset, size and magic are where batches of magic 2 have theirs, so both may follow each other
-    in one buffer; the caller looks at the magic, byte 16, first.
+    Offset, size and magic have the same place as in batches of magic 2, so a buffer may hold both; the caller
+    checks the magic, byte 16, before.
     """
     left = len(buffer) - position
     if left < PREFIX.size + _FIXED.size:
@@ -88,8 +88,8 @@ def decode_legacy(
 ) -> list[Record]:
     """The records of one whole entry, in order.
 
-    A wrapper stamped by the broker gives its time to all records inside, as consumers see it;
-    without `append_time` they keep the producer's.
+    The LogAppendTime of a wrapper is the timestamp of all records inside, as consumers see it; without
+    `append_time` they keep the producer's.
     """
     messages = list(_messages(entry, subject))
     if len(messages) != 1:
@@ -100,7 +100,7 @@ def decode_legacy(
     subject = f"{subject} at source offset {wrapper.offset}"
     inner = list(_messages(_unwrap(wrapper, subject, limit), subject))
     if not inner:
-        raise CorruptRecords(f"{subject}: a compressed message without messages inside")
+        raise CorruptRecords(f"{subject}: a compressed message with no message inside")
     for message in inner:
         if message.attributes & CODEC or message.magic != wrapper.magic:
             raise CorruptRecords(
@@ -131,7 +131,7 @@ def _messages(data: memoryview, subject: str) -> Iterator[_Message]:
     while position < len(data):
         entry = split_legacy(data, position, subject=subject)
         if entry is None:
-            raise CorruptRecords(f"{subject}: a message is cut off at byte {len(data)}")
+            raise CorruptRecords(f"{subject}: a message is truncated at byte {len(data)}")
         yield _message(data[entry.start : entry.end], entry, subject)
         position = entry.end
 
@@ -141,8 +141,8 @@ def _message(data: memoryview, entry: LegacyEntry, subject: str) -> _Message:
     found = crc32(data[MAGIC_AT:])
     if found != crc:
         raise CorruptRecords(
-            f"{subject} at source offset {entry.last_offset}: CRC-32 {found:08x}, the message says "
-            f"{crc:08x}"
+            f"{subject} at source offset {entry.last_offset}: CRC-32 of the message is "
+            f"{found:08x}, its header has {crc:08x}"
         )
     position = PREFIX.size + _FIXED.size
     timestamp = _NO_TIMESTAMP

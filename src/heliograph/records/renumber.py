@@ -1,10 +1,10 @@
-"""The hot loop of repack: give the records of a section the offset deltas 0 to n-1.
+"""Gives the records of a section the offset deltas 0 to n-1: the hot loop of repacking.
 
     varint length | attributes i8 | varlong timestampDelta | varint offsetDelta | key, value, ...
     ↑ start         ↑ fields        ↑ fields + 1             ↑ delta_at           ↑ body     end ↑
 
-A record whose new delta is as wide as the old one is patched in place, so that runs of records are
-copied as one piece; otherwise length and delta are written anew. Bodies are never looked into.
+A record whose new delta has as many bytes as the old one is patched in place, so that runs of records are
+copied as one piece; otherwise length and delta are rewritten. Bodies are not read.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from heliograph.errors import CorruptRecords
 from heliograph.records.varint import decode_unsigned, encode_varint
 
-_VARINTS = tuple(encode_varint(value) for value in range(8192))  # all that have one or two bytes
+_VARINTS = tuple(encode_varint(value) for value in range(8192))  # all of one or two bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumbered:
-    """The kept records in `pieces`; the deltas are those that were read."""
+    """The kept records in `pieces`; the other deltas are the original ones."""
 
     pieces: list[bytes | bytearray]
     count: int
-    starts: list[tuple[int, int]]  # delta and new delta, where a run of deltas without holes starts
+    starts: list[tuple[int, int]]  # delta and new delta at the start of each run without holes
     last_delta: int
     max_timestamp_delta: int
 
@@ -48,7 +48,7 @@ def renumber(  # noqa: C901 - one loop without calls: a call costs half as much 
     newest = -1
     newest_negative = 1 << 64
     run = 0  # data[run:] is not in pieces yet
-    stop = -1  # where the first record behind the range starts
+    stop = -1  # where the first record after the range starts
     fields = 0
     for _ in range(count):
         start = fields
@@ -83,7 +83,7 @@ def renumber(  # noqa: C901 - one loop without calls: a call costs half as much 
                 else:
                     delta, body = decode_unsigned(data, delta_at)
         except IndexError:
-            raise CorruptRecords(f"record at byte {start}: cut off at byte {size}") from None
+            raise CorruptRecords(f"record at byte {start}: truncated at byte {size}") from None
 
         end = fields + (length >> 1)
         if length & 1 or body > end or end > size or delta & 1 or delta <= previous:

@@ -1,8 +1,8 @@
-"""Batches that a broker would refuse as they are, turned into batches that it takes.
+"""Repacks batches that a broker would refuse as they are.
 
-Brokers want magic 2, offset deltas 0 to n-1 and at most max.message.bytes. Compaction leaves holes
-in the deltas, a copy may have to start inside a batch, old segments hold magic 0 and 1, and a
-target may take less than its source. Codec, timestamps, keys, values and headers stay.
+Brokers require magic 2, offset deltas 0 to n-1 and at most max.message.bytes. Compaction leaves holes in the
+deltas, a copy may have to start inside a batch, old segments hold magic 0 and 1, and a target may allow less
+than its source. Codec, timestamps, keys, values and headers stay.
 
                  offset   10  11  14  17              first = 11, end = None
     upstream     batch   [ 0 | 1 | 4 | 7 ]   ──►     [ 0 | 1 | 2 ]   first_offset 11, next_offset 18
@@ -34,14 +34,14 @@ class Repacked:
 
     data: bytearray
     first_offset: int  # upstream, of its first record
-    next_offset: int  # upstream, behind its last record
+    next_offset: int  # upstream, after its last record
     count: int
     runs: tuple[tuple[int, int], ...]  # (upstream offset, number of records), without holes inside
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
-    """What is wanted of a section, in its own offset deltas."""
+    """Which records of a section to keep, in its own offset deltas, and how."""
 
     low: int
     high: int
@@ -60,10 +60,10 @@ def repack(
 ) -> list[Repacked]:
     """The records with first <= offset < end of one whole batch, in order, as batches to produce.
 
-    `append_time` gives the records of a batch that the broker stamped (LogAppendTime) the time that
-    consumers see; without it they keep the producer's. Batches are split until each has at most
-    `max_bytes`; one record alone that has more raises RecordTooLarge. `subject` names the partition
-    in errors. Control batches are the caller's to drop: all attribute bits but the codec go.
+    With `append_time`, records of a batch with LogAppendTime get that timestamp, as consumers see it;
+    without it they keep the producer's. Batches are split until each has at most `max_bytes`; a single
+    record with more raises RecordTooLarge. `subject` names the partition in errors. The caller drops control
+    batches: of the attributes only the codec is kept.
     """
     if len(batch) > MAGIC_AT and batch[MAGIC_AT] in (0, 1):
         return repack_legacy(
@@ -89,8 +89,8 @@ def repack_legacy(
 ) -> list[Repacked]:
     """As `repack`, for one or more whole entries of magic 0 or 1 in a row.
 
-    Neighbours of one codec share a batch: uncompressed entries hold a single record each. Records
-    of magic 0 have no timestamp and get -1, as consumers see them.
+    Consecutive entries of one codec share a batch, since uncompressed entries hold a single record each.
+    Records of magic 0 have no timestamp and get -1, as consumers see them.
     """
     subject = subject or "message set"
     batches: list[Repacked] = []
@@ -116,7 +116,7 @@ def _repack_section(
     last = section.base_offset + section.last_offset_delta
     if batches and batches[-1].next_offset > last + 1:
         raise CorruptRecords(
-            f"{section.subject}: a record has offset {batches[-1].next_offset - 1}, the last is {last}"
+            f"{section.subject}: a record has offset {batches[-1].next_offset - 1}, above lastOffset {last}"
         )
     return batches
 
@@ -139,7 +139,7 @@ def _pack(section: Section, data: bytes, count: int, order: _Order) -> list[Repa
     if kept.count == 1:
         raise RecordTooLarge(section.subject, section.base_offset + kept.starts[0][0], len(batch))
     batches: list[Repacked] = []
-    # A tenth more parts than the size asks for: records differ in size.
+    # 10 % more parts than the size requires: records differ in size.
     parts = 1 + len(batch) * 11 // (max(order.max_bytes, 1) * 10)
     for part, size in _split(data, count, order, parts=parts):
         batches += _pack(section, part, size, order)
@@ -179,7 +179,7 @@ def _wrap(section: Section, kept: Renumbered, restamp: bool) -> bytearray:
 
 
 def _split(data: bytes, count: int, order: _Order, *, parts: int) -> Iterator[tuple[bytes, int]]:
-    """Two or more sections of about as many bytes each, without the records out of range."""
+    """Two or more sections of about equal size, without the records out of range."""
     starts = []
     position = stop = 0
     for _ in range(count):
@@ -194,7 +194,7 @@ def _split(data: bytes, count: int, order: _Order, *, parts: int) -> Iterator[tu
         position = end
     kept = len(starts)
     aims = (starts[0] + (stop - starts[0]) * part // parts for part in range(1, parts))
-    # One record may outweigh the others, yet each round must take something off.
+    # One record may be larger than all others; each round must still make the sections smaller.
     inner = {min(max(bisect_left(starts, aim), 1), kept - 1) for aim in aims}
     starts.append(stop)
     for low, high in pairwise(sorted({0, *inner, kept})):
@@ -209,7 +209,7 @@ def _legacy_runs(
     while position < len(entries):
         entry = split_legacy(entries, position, subject=subject)
         if entry is None:
-            raise CorruptRecords(f"{subject}: a message is cut off at byte {len(entries)}")
+            raise CorruptRecords(f"{subject}: a message is truncated at byte {len(entries)}")
         found.append(entry)
         position = entry.end
     for codec, run in groupby(found, key=lambda entry: entry.codec):

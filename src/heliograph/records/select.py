@@ -1,10 +1,9 @@
-"""Decide, header by header, what a flow forwards of the data fetched from one partition.
+"""Selects the batches to copy from the data fetched of one partition, by their headers.
 
-Nothing is decompressed here. A batch passes as it is, is dropped (control batches, aborted
-transactions, empty batches left by compaction), or is marked for `repack` when a broker would refuse
-it. Mirrors `CompletedFetch.java` for read_committed; differs in working on batches, not records, and in
-that offsets which go back are corrupt: they are outside the checksum, and what a damaged one makes a
-reader pass over is lost.
+Nothing is decompressed. A batch is copied as it is, dropped (control batches, aborted transactions, empty
+batches left by compaction), or marked for `repack` if a broker would refuse it. As `CompletedFetch.java` for
+read_committed, with two differences: it works on batches, not records, and descending offsets are corrupt.
+Offsets are outside the checksum, and a damaged one could make a reader skip records.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from heliograph.records.batch import (
 
 
 class Selected(NamedTuple):
-    """A batch to forward. `next_offset` is where the source position stands once it is on the target.
-    `holes`: records of it, or of what stood right before it, are gone (compaction)."""
+    """A batch to copy. `next_offset` is the source position once it is on the target. `holes`: compaction has
+    removed records of it or right before it."""
 
     data: memoryview
     first_offset: int
@@ -44,8 +43,8 @@ class Selected(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """`holes`: compaction has been at what follows the last batch, up to `position`. `epochs` are the leader
-    epochs of the batches looked at, each with the offset where it begins among them."""
+    """`holes`: compaction has removed records between the last batch and `position`. `epochs` are the leader
+    epochs of the batches read, each with the offset where it begins among them."""
 
     batches: list[Selected]
     position: int
@@ -61,14 +60,14 @@ def select(
     aborted: Sequence[AbortedTransaction] = (),
     append_time: bool = True,
 ) -> Selection:
-    """What to forward of `records`, fetched at `position`, and the position after them.
+    """The batches to copy of `records`, fetched at `position`, and the position after them.
 
-    The first batch may start below `position` (a fetch returns whole batches), the last may reach past
-    `end` (exclusive): both are marked for repacking. With `append_time`, batches whose reader sees the
-    broker's append time are marked too. Under read_uncommitted `aborted` is empty.
+    The first batch may start before `position` (a fetch returns whole batches), the last may reach past
+    `end` (exclusive): both are marked for repacking. With `append_time`, batches with LogAppendTime are
+    marked, too. Under read_uncommitted `aborted` is empty.
 
-    A damaged batch ends the selection; at `position`, where nothing stands before it, CorruptRecords is
-    raised. So what can be had is had, and the fetch that starts at the damage says what it is.
+    A damaged batch ends the selection; if it is the first, CorruptRecords is raised. So all records before
+    the damage are copied, and the next fetch, which starts at the damage, reports it.
     """
     walk = _Walk(position, end, aborted, append_time)
     try:
@@ -83,7 +82,7 @@ def select(
 
 
 class _Walk:
-    """From batch to batch, in the order of the log."""
+    """Takes batches in the order of the log."""
 
     def __init__(
         self,
@@ -99,14 +98,14 @@ class _Walk:
         self._end = end
         self._transactions = _Transactions(aborted)
         self._append_time = append_time
-        self._behind = 0  # the last batch
+        self._behind = 0  # offset after the last batch
         self._without_last = (0, position, False, 0)
 
     def take(self, data: memoryview) -> None:
         if data[MAGIC_AT] < 2:
             selected, after = _legacy(data, self.position)
             self._check_order(after - 1)
-            self.holes = True  # nobody can tell: old formats do not say where a batch begins
+            self.holes = True  # unknown: old formats do not contain the first offset of a batch
         else:
             header = read_header(data)
             check_header(header)
@@ -119,14 +118,14 @@ class _Walk:
         self.position = max(self.position, after)
 
     def _check_order(self, offset: int) -> None:
-        """Offsets stand outside the checksum, and either of two batches that are out of order may be the
-        damaged one: neither is believed."""
+        """Offsets are outside the checksum, and of two batches out of order either may be the damaged one, so
+        both are dropped."""
         if offset < self._behind:
             kept, self.position, self.holes, epochs = self._without_last
             del self.batches[kept:]
             del self.epochs[epochs:]
             raise CorruptRecords(
-                f"record batch at source offset {offset}: stands behind offset {self._behind - 1}"
+                f"record batch at source offset {offset}: follows offset {self._behind - 1}"
             )
         self._without_last = (len(self.batches), self.position, self.holes, len(self.epochs))
 
@@ -163,22 +162,22 @@ def _magic2(
 
 
 def _thinned(header: Header) -> bool:
-    """Whether compaction has left holes in a batch."""
+    """Whether compaction has removed records from a batch."""
     return header.record_count != header.last_offset_delta + 1
 
 
 def _legacy(data: memoryview, position: int) -> tuple[Selected | None, int]:
-    """Magic 0 and 1: the entry's offset is that of its last message (a wrapper) or its only one."""
+    """Magic 0 and 1: an entry's offset is that of its last message."""
     last, _ = PREFIX.unpack_from(data)
     if not 0 <= last <= LAST_OFFSET:
-        raise CorruptRecords(f"message: no record can have the offset {last}")
+        raise CorruptRecords(f"message: offset {last} is out of range")
     if last < position:
         return None, last + 1
     return Selected(data, position, last + 1, 0, True), last + 1
 
 
 class _Transactions:
-    """Follows which producers are inside an aborted transaction while batches go by in offset order."""
+    """Tracks which producers are inside an aborted transaction, batch by batch in offset order."""
 
     def __init__(self, aborted: Sequence[AbortedTransaction]) -> None:
         self._upcoming = [(t.first_offset, t.producer_id) for t in aborted]

@@ -4,7 +4,7 @@
     zigzag  0   1   2   3   126   127       128
     bytes  00  01  02  03    7e    7f     80 01
 
-Mirrors `org.apache.kafka.common.utils.ByteUtils`. Hot loops inline the cases of one and two bytes.
+As `org.apache.kafka.common.utils.ByteUtils`. Hot loops inline the cases of one and two bytes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from heliograph.errors import CorruptRecords
 
 
 def encode_varint(value: int) -> bytes:
-    """The shortest form of `value`, which must fit 64 signed bits; varint and varlong are alike."""
+    """The shortest encoding of `value`, which must fit into 64 signed bits; varint and varlong are the
+    same."""
     raw = (value << 1) ^ (value >> 63)
     if raw < 0x80:
         return bytes((raw,))
@@ -26,7 +27,7 @@ def encode_varint(value: int) -> bytes:
 
 
 def decode_unsigned(data: bytes | bytearray, position: int) -> tuple[int, int]:
-    """The number at `position` before zigzag, and where it ends; it has at most ten bytes."""
+    """The number at `position` before zigzag decoding, and the position after it; at most ten bytes."""
     raw = shift = 0
     try:
         while True:
@@ -39,7 +40,7 @@ def decode_unsigned(data: bytes | bytearray, position: int) -> tuple[int, int]:
             if shift > 63:
                 raise CorruptRecords(f"varint: longer than 10 bytes, ends after byte {position}")
     except IndexError:
-        raise CorruptRecords(f"varint: cut off at byte {position}, the end of the data") from None
+        raise CorruptRecords(f"varint: truncated at byte {position}, the end of the data") from None
     if raw >> 64:
         raise CorruptRecords(f"varint: more than 64 bits, ends at byte {position}")
     return raw, position

@@ -1,4 +1,4 @@
-"""Groups, their checkpoints and their offsets: MirrorCheckpointConnector's part, in a thread of its own."""
+"""The jobs of MirrorCheckpointConnector, in one thread: groups, checkpoints, group offsets."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from heliograph.model import Copied
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.schedule import Schedule
 from heliograph.sync.checkpoints import CheckpointSync
-from heliograph.sync.groups import sync_group_offsets
+from heliograph.sync.group_offsets import sync_group_offsets
 
 _PATIENCE_SECONDS = 10.0
 
 
 class CheckpointConnector:
-    """`internal_topics_seen` says whether another thread has seen to what checkpoints are made from."""
+    """`internal_topics_seen`: whether the source connector has created the topics that checkpoints need."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class CheckpointConnector:
         offsets: ClusterClient | None = None,
     ) -> None:
         assert flow.checkpoints is not None
-        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.fatal_error: ClientError | None = None  # one that does not pass by waiting
         self.emitted = 0  # checkpoints
         self._config = flow.checkpoints
         self._source = source
@@ -43,7 +43,7 @@ class CheckpointConnector:
         self._internal_topics_seen = internal_topics_seen
         self._stop = stop
         self._lock = threading.Lock()
-        self._told: list[Copied] = []
+        self._copied: list[Copied] = []
         self._groups: frozenset[str] | None = None
         self._schedule = Schedule(f"{flow.name} groups", problems, stop)
         self._plan(f"flow {flow.name}")
@@ -52,18 +52,18 @@ class CheckpointConnector:
         self._schedule.start()
 
     def run_once(self) -> None:
-        """A bounded run's share of it, once all is copied."""
+        """In a bounded run: all jobs once, after everything is copied."""
         self._schedule.run_all()
 
     @property
     def groups(self) -> frozenset[str] | None:
-        """Those that are followed; None before the first look."""
+        """Groups whose offsets are translated; None before the first refresh."""
         return self._groups
 
     def learn(self, copied: Iterable[Copied]) -> None:
-        """What tasks have copied between clusters of these aliases, range by range; from any thread."""
+        """New ranges of the offset map between clusters of these aliases; for any thread."""
         with self._lock:
-            self._told += copied
+            self._copied += copied
 
     def close(self, timeout: float) -> None:
         self._schedule.join(timeout)
@@ -83,38 +83,38 @@ class CheckpointConnector:
         try:
             found = self._checkpoints.refresh_groups()
         except ClientError as e:
-            self.hopeless = None if e.retriable else e
+            self.fatal_error = None if e.retriable else e
             raise
-        self.hopeless = None
+        self.fatal_error = None
         self._groups = found.followed
         return found.problems
 
     def _emit(self) -> Mapping[str, str]:
         self._await_internal_topics()
-        for copied in self._take_told():
+        for copied in self._take_copied():
             self._checkpoints.learn(copied.partition, copied.ranges, copied.origin)
         emitted = self._checkpoints.emit(int(time.time() * 1000))
         self.emitted += emitted.checkpoints
         return emitted.problems
 
-    def _take_told(self) -> list[Copied]:
-        """What was copied between these very clusters: another connector may have others by their aliases."""
+    def _take_copied(self) -> list[Copied]:
+        """Ranges of these clusters only: another connector may use the same aliases for other clusters."""
         with self._lock:
-            told, self._told = self._told, []
-        if not told:
+            copied, self._copied = self._copied, []
+        if not copied:
             return []
         for client in (self._source, self._target):
             if client.metadata.cluster_id is None:
                 client.refresh([])
         source, target = self._source.seen, self._target.seen
-        return [c for c in told if source.is_also(c.source) and target.is_also(c.target)]
+        return [c for c in copied if source.is_also(c.source) and target.is_also(c.target)]
 
     def _sync_group_offsets(self) -> Mapping[str, str]:
         checkpoints, ids = self._checkpoints.checkpoints(), self._checkpoints.topic_ids()
         return sync_group_offsets(self._target, checkpoints, ids).problems
 
     def _await_internal_topics(self) -> None:
-        """Another thread creates them at a start; to miss them would be a false alarm."""
+        """The source connector creates them at its start; until then, a missing topic is not a problem."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while not self._internal_topics_seen() and time.monotonic() < deadline:
             if self._stop.wait(0.1):

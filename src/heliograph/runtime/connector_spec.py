@@ -1,4 +1,4 @@
-"""What a service is to do, connector by connector: the unit that starts, stops and changes on its own."""
+"""The connectors that a service runs: each can be started, stopped and changed on its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from heliograph.model import ClusterConfig
 
 
 class Part(StrEnum):
-    """By the class of the connector."""
+    """The class of the connector."""
 
     COPY = "MirrorSourceConnector"
     CHECKPOINTS = "MirrorCheckpointConnector"
@@ -20,17 +20,17 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectorSpec:
-    """One connector's work for a pair of clusters; another value by its `name` takes its place.
+    """One connector between a pair of clusters; a new value with the same `name` replaces it.
 
-    `settings` are a flow's, or a pair's heartbeats, `clusters` those that it has to do with. A job with
-    another `turn` is the same one started again.
+    `settings` are those of a flow or of a pair's heartbeats, `clusters` the clusters it uses. A restarted
+    connector has another `generation`.
     """
 
     name: str
     part: Part
     settings: FlowConfig | Heartbeats
     clusters: tuple[ClusterConfig, ...]
-    turn: int = 0
+    generation: int = 0
 
     @property
     def pair(self) -> tuple[str, str]:
@@ -38,14 +38,14 @@ class ConnectorSpec:
 
     @property
     def connector_name(self) -> str:
-        """Under which its offsets are stored, and its clients known."""
+        """The name in the keys of its stored offsets and in its client ids."""
         if self.part is Part.CHECKPOINTS and (checkpoints := self.flow().checkpoints) is not None:
             return checkpoints.connector_name
         return self.settings.connector_name
 
     @property
     def area(self) -> str:
-        """Where its problems are found: `flow us->eu`."""
+        """The name of its problems in `Problems`: `flow us->eu`."""
         if isinstance(self.settings, FlowConfig):
             return f"flow {self.settings.name}"
         return f"{self.settings.name}: heartbeats"
@@ -54,7 +54,7 @@ class ConnectorSpec:
         return next(cluster for cluster in self.clusters if cluster.alias == alias)
 
     def is_between_clusters_of(self, other: ConnectorSpec) -> bool:
-        """As far as addresses tell; connectors may have the same aliases for different clusters."""
+        """Compares bootstrap servers, since connectors may use the same alias for different clusters."""
         return self.pair == other.pair and all(
             not set(here.bootstrap_servers).isdisjoint(there.bootstrap_servers)
             for alias in self.pair
@@ -62,7 +62,7 @@ class ConnectorSpec:
         )
 
     def _reaches(self, alias: str) -> ClusterConfig | None:
-        """Heartbeats never look at their source."""
+        """None for the source of heartbeats, which they do not use."""
         return next((cluster for cluster in self.clusters if cluster.alias == alias), None)
 
     def flow(self) -> FlowConfig:
@@ -81,10 +81,10 @@ class ConnectorSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkGroup:
-    """Jobs that one service runs at a time: who leads `group_id` on `cluster`.
+    """Connectors that only one service runs at a time: the one that leads `group_id` on `cluster`.
 
-    `names` are what the log calls them; `url` is where this service answers REST, for the other members.
-    `assigned`: jobs come in the course of each term, so that none is begun that a former term knew.
+    `names` are used in log lines; `url` is the REST address of this service, for the other members.
+    `assigned`: connectors are assigned during each term; none is carried over from an earlier term.
     """
 
     group_id: str
@@ -102,9 +102,9 @@ class _Pairs:
 
 
 def work_groups(config: MirrorConfig) -> list[WorkGroup]:
-    """Of a whole configuration: a group for each pair of clusters, unless a user's `group.id` makes it
-    that of several. Connectors may have several aliases for the cluster that it is on: they are in one group
-    all the same, since members of one would stand by for each other."""
+    """The groups of a configuration: one for each pair of clusters, or one for several pairs with the same
+    `group.id`. Aliases of the same cluster count as one: otherwise this service would join the same group
+    twice, and each member would wait for the other."""
     found: dict[tuple[frozenset[str], str], _Pairs] = {}
     for job in jobs_of(config):
         cluster = job.cluster(job.settings.offsets_alias)
@@ -126,8 +126,8 @@ def work_groups(config: MirrorConfig) -> list[WorkGroup]:
 
 
 def jobs_of(config: MirrorConfig) -> list[ConnectorSpec]:
-    """Named `us->eu.MirrorSourceConnector`, as Strimzi calls connectors: names must differ by flow. What is
-    a connector already keeps its name."""
+    """Named `us->eu.MirrorSourceConnector`, as in Strimzi, since names must differ by flow. Connectors that
+    have a name keep it."""
     jobs = []
     for flow in config.flows:
         jobs.append(_job(config, Part.COPY, flow))
@@ -141,7 +141,7 @@ def jobs_of(config: MirrorConfig) -> list[ConnectorSpec]:
 def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) -> ConnectorSpec:
     pair = f"{settings.source}->{settings.target}"
     aliases = [settings.target, settings.offsets_alias]
-    if isinstance(settings, FlowConfig):  # heartbeats never look at their source
+    if isinstance(settings, FlowConfig):  # heartbeats do not use their source
         aliases.append(settings.source)
     return ConnectorSpec(
         name=f"{pair}.{part}" if settings.name == pair else settings.name,
@@ -152,5 +152,5 @@ def _job(config: MirrorConfig, part: Part, settings: FlowConfig | Heartbeats) ->
 
 
 def flows_of(jobs: Sequence[ConnectorSpec]) -> list[FlowConfig]:
-    """Those that copy."""
+    """The flows of the connectors that copy."""
     return [job.flow() for job in jobs if job.part is Part.COPY]

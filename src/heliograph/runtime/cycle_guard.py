@@ -1,6 +1,6 @@
-"""Keeps topics from going round in circles, before the first record does.
+"""Finds topics that would be mirrored in a cycle, before the first record is copied.
 
-What each flow sees of its clusters is put together here, since a circle shows only in all of them.
+It combines what all flows see of their clusters, since no single flow can see a cycle.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.plan.cycles import FilteredFlow, Refused, find_loops, may_loop
-from heliograph.plan.external_cycles import find_foreign_loops, find_java_loops
+from heliograph.plan.external_cycles import find_external_loops, find_java_loops
 from heliograph.policy.naming import DefaultReplicationPolicy
-from heliograph.sync.other_mirrors import read_traces
+from heliograph.sync.other_mirrors import read_other_mirrors
 
 
-class LoopGuard:
+class CycleGuard:
     """For the threads of all flows of a mirror."""
 
     def __init__(self, flows: Sequence[FlowConfig], since_ms: int) -> None:
@@ -30,10 +30,10 @@ class LoopGuard:
         self._topics: dict[str, frozenset[str]] = {}
         self._own: Refused = {}
         self._foreign: Refused = {}
-        self.reckon_with(flows)
+        self.set_flows(flows)
 
-    def reckon_with(self, flows: Sequence[FlowConfig]) -> None:
-        """All that this service is to copy, from now on."""
+    def set_flows(self, flows: Sequence[FlowConfig]) -> None:
+        """Set the flows that this service copies."""
         with self._lock:
             known = {each.flow: each for each in self._flows.values()}
             self._flows = {
@@ -46,7 +46,7 @@ class LoopGuard:
             self._foreign = {name: its for name, its in self._foreign.items() if name in names}
 
     def look(self, flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> None:
-        """Take into account what stands on both clusters of a flow just now."""
+        """Read the topics of both clusters of a flow, if a cycle is possible."""
         clusters = {flow.source: source, flow.target: target}
         ids = _ids(flow, clusters)
         with self._lock:
@@ -65,12 +65,12 @@ class LoopGuard:
             self._own = find_loops(flows, self._by_alias(), self._topics, self._ids)
 
     def refused(self, flow: FlowConfig) -> dict[str, str]:
-        """Source topics that the flow must leave alone, and why, as far as is known by now."""
+        """Source topics that the flow must not mirror, and why."""
         with self._lock:
             return self._own.get(flow.name, {}) | self._foreign.get(flow.name, {})
 
     def _by_alias(self) -> dict[str, str | None]:
-        """What an alias stands for in flows that have not looked yet."""
+        """Cluster ids by alias, for flows that have not been checked yet."""
         return {alias: id_ for ids in self._ids.values() for alias, id_ in ids.items()}
 
     def _traced(
@@ -84,11 +84,11 @@ class LoopGuard:
             flows = dict(self._flows)
         back = (flow.target, flow.source)
         if back in {(each.flow.source, each.flow.target) for each in flows.values()}:
-            return {}  # the way back is this process's own, and `find_loops` knows it better
+            return {}  # the flow back is one of this process, for which `find_loops` is exact
         own = flows.get(flow.name) or FilteredFlow(flow, flow.topic_filter())
         now_ms = int(time.time() * 1000)
-        traces = read_traces(source, flow.target)
-        found = find_foreign_loops(
+        traces = read_other_mirrors(source, flow.target)
+        found = find_external_loops(
             own,
             ids[flow.source],
             ids[flow.target],
@@ -101,7 +101,7 @@ class LoopGuard:
 
 
 def _ids(flow: FlowConfig, clusters: Mapping[str, ClusterClient]) -> dict[str, str | None]:
-    """By alias. Of clones that are accepted as two clusters, each has an id of its own here."""
+    """Cluster ids by alias. If a cluster and its clone are accepted as two, their ids are made to differ."""
     ids = {
         alias: client.metadata.cluster_id or client.refresh([]).cluster_id
         for alias, client in clusters.items()

@@ -1,82 +1,47 @@
-"""The mirror: observes the clusters, plans epochs, hands them to Spark, follows the tasks.
+"""The mirror: runs all flows of a configuration on Spark, and restarts the copy after failures.
 
     observe topics, offsets ──► plan epoch ──► leases ──► tasks copy … ──► settle ──┐
             ▲                                     ▲                                 │
             └── every refresh interval            └───────── next epoch ◄───────────┘
 
-An epoch lasts until something changes: topics or partitions, its time is up, or a stop. One thread, that of
-`run`, plans, begins and ends epochs; what tasks and Spark have to say is queued for it. Each flow is observed
-by a thread of its own: one that cannot be reached keeps none of the others waiting.
+An epoch lasts until topics or partitions change, `epoch.seconds` have passed, or the mirror stops. A single
+thread, that of `run`, plans, begins and ends epochs (`epochs.py`). A flow is observed by its own thread, so
+that a cluster that cannot be reached does not delay other flows.
 """
 
 from __future__ import annotations
 
 import logging
-import math
-import queue
-import secrets
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.config.mirror_config import MirrorConfig
-from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, Fenced, NotKafka
-from heliograph.model import Lease, PartitionState, ProducerIdentity, Receipt
-from heliograph.plan.epoch import plan_epoch
+from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, NotKafka
 from heliograph.runtime.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
-from heliograph.runtime.epoch_run import EpochRun
-from heliograph.runtime.fencing import task_producers
-from heliograph.runtime.load_monitor import LoadMonitor
-from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.epochs import STOP_SECONDS, TICK_SECONDS, Epochs, copy_area
+from heliograph.runtime.outcome import Outcome, outcome_of
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.restarts import Restarts
 from heliograph.runtime.task_setups import TaskSetups
 from heliograph.runtime.worker import Worker
-from heliograph.security import Secret
-from heliograph.spark.control_server import ChannelServer
 from heliograph.spark.query import CopyQuery, QueryFailed, SparkLost
-from heliograph.spark.sealing import new_key
 from heliograph.spark.session import ClusterSpark, LocalSpark
-from heliograph.spark.task import Copy
 
 log = logging.getLogger(__name__)
 
-_TICK_SECONDS = 0.25
-_FIRST_LOOK_SECONDS = 5.0
-#: Within a stop's 5 seconds: the tasks' last word, then Spark and its JVM.
-_STOP_SECONDS = 3.5
-#: Nothing to copy for so long: time to start the tasks' workers.
-_WARM_SECONDS = 2.0
-#: Receipts come over another connection than Spark's word that a task has ended.
-_LAST_WORD_SECONDS = 10.0
+_FIRST_OBSERVATION_SECONDS = 5.0
 _RESTARTS_ONCE = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How a run ended: what was copied, and every partition that is not where it should be."""
-
-    records: int
-    unfinished: tuple[Receipt, ...]
-    unstored: tuple[Receipt, ...]
-    problems: tuple[str, ...]
-    quarantined: int = 0
-
-    @property
-    def good(self) -> bool:
-        return not self.unfinished and not self.problems
-
-
 class Mirror:
-    """Runs all flows of a configuration until `stop` is set, or, with `once`, until all is copied.
+    """Runs until `stop` is set or, with `once`, until everything is copied.
 
-    As a `worker` it has nothing to do at first: jobs are assigned to its one group, and taken off, while it
-    runs, and no trouble of theirs ends it.
+    With a `group`, as a Connect worker, it starts without connectors: they are assigned to that group, and
+    removed from it, while it runs, and no error of theirs ends it.
     """
 
     def __init__(
@@ -87,79 +52,72 @@ class Mirror:
         once: bool = False,
         stop: threading.Event,
         progress: Progress,
-        worker: WorkGroup | None = None,
+        group: WorkGroup | None = None,
     ) -> None:
         self._config = config
         self._once = once
         self._spark = spark
         self._stop = stop
         self._progress = progress
-        self._events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._channel_key = Secret(secrets.token_hex(32))
-        self._channel = ChannelServer(
-            self._channel_key,
-            partial(self._queue, self._on_receipts),
-            config.channel_host or spark.driver_host,
-            config.channel_port,
-            on_done=partial(self._queue, self._on_done),
-            on_gone=partial(self._queue, self._on_gone),
-        )
         self.problems = Problems()
-        self._serves = worker is not None
-        groups = work_groups(config) if worker is None else [worker]
-        self.crew = Worker(groups, progress, self.problems, stop, spark.slots)
-        self._leased: list[ObservedFlow] = []  # the flows of the epoch that runs
-        self._dropped: list[ObservedFlow] = []  # those that were, and ended before it
-        self._epoch = 0
-        self._running: EpochRun | None = None  # none while there is nothing to copy
-        self._warm_at = math.inf
-        self._query: CopyQuery | None = None
-        self._weighing = LoadMonitor(progress)
+        self._serves = group is not None
+        groups = work_groups(config) if group is None else [group]
+        self.worker = Worker(groups, progress, self.problems, stop, spark.slots)
         self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
+        self._epochs = Epochs(
+            config,
+            spark,
+            self.worker,
+            self._setups,
+            progress,
+            self.problems,
+            once=once,
+            stop=stop,
+        )
 
     def refusal(self, job: ConnectorSpec) -> str | None:
-        """Why a job may not run on this Spark; None: it may. What does not copy runs here, not in a task."""
+        """Why a connector may not run on this Spark; None: it may. Only those that copy use tasks."""
         return self._setups.refusal(job.setup()) if job.part is Part.COPY else None
 
     def run(self) -> Outcome:
-        """Raises ConfigError, before anything is sent to executors, if one of its flows may not run there. A
-        worker is not given such a job (`connect/supervisor.py`)."""
+        """Raises ConfigError, before anything is sent to executors, if a flow may not run there. A Connect
+        worker is not assigned such connectors (`connect/supervisor.py`)."""
         try:
             if not self._serves:
                 self._require_permission()
             self._run_once() if self._once else self._run_on()
         finally:
             self._close()
-        return self._outcome()
+        return outcome_of(self._progress, self.worker.last_flows, once=self._once)
 
     def _require_permission(self) -> None:
-        jobs = [job for each in self.crew.leaderships for job in each.jobs]
+        jobs = [job for each in self.worker.leaderships for job in each.jobs]
         if refused := [why for job in jobs if (why := self.refusal(job)) is not None]:
             raise ConfigError(refused)
 
     def _run_on(self) -> None:
-        self.crew.start()
-        if not self._serves and not self.crew.copies:
-            self._stop.wait()  # heartbeats are all that was asked for
+        self.worker.start()
+        if not self._serves and not self.worker.copies:
+            self._stop.wait()  # only heartbeats are configured
             return
         if not self._serves:
-            self._await_first_look()
+            self._await_first_observation()
         self._mirror()
 
     def _run_once(self) -> None:
-        self.crew.start(bounded=True)
+        self.worker.start(bounded=True)
         self._await_lead()
         self._observe_bounded()
-        self.crew.before_copying()
+        self.worker.before_copying()
         self._mirror()
-        self.crew.after_copying()
+        self.worker.after_copying()
 
     def _close(self) -> None:
         self._stop.set()
-        self._channel.close()
-        self.crew.close(_STOP_SECONDS)
+        self._epochs.close()
+        self.worker.close(STOP_SECONDS)
 
-    # ── epochs ───────────────────────────────────────────────────────────────────────────────
+    # ── the query ────────────────────────────────────────────────────────────────────────────
 
     def _mirror(self) -> None:
         restarts = Restarts()
@@ -173,21 +131,20 @@ class Mirror:
                 delay = restarts.next(time.monotonic() - began, copied=copied)
                 if self._once and restarts.count >= _RESTARTS_ONCE:
                     raise
-                log.error("%s; starting again in %.1f s from where the target stands", e, delay)
+                log.error("%s; restarting the copy in %.1f s from the target's state", e, delay)
                 self._heal(e, delay)
 
     def _heal(self, failure: QueryFailed, delay: float) -> None:
-        """Nothing is known of what the tasks did last: once they are gone, look at the clusters anew.
+        """Wait until the tasks have ended, then observe the clusters again.
 
-        An epoch whose tasks have not all returned has no last word, and the receipts of those that have do
-        not count: no flow goes on from what it knew before.
+        The epoch has no last receipts of all tasks, so the positions known before are not used: another
+        attempt may have copied more.
         """
-        self._running = None
-        self._channel.withdraw(self._epoch, _STOP_SECONDS, self._stop.is_set)
-        self._progress.restart(f"{failure}; starting again")
-        for flow in self.crew.flows:
-            self.problems.update(_area(flow), {"": f"{failure}; starting again"})
-        for flow in self.crew.last_flows:
+        self._epochs.give_up()
+        self._progress.restart(f"{failure}; restarting")
+        for flow in self.worker.flows:
+            self.problems.update(copy_area(flow), {"": f"{failure}; restarting"})
+        for flow in self.worker.last_flows:
             flow.forget()
         self._spark.recover(lost=isinstance(failure, SparkLost))
         self._stop.wait(delay)
@@ -195,60 +152,46 @@ class Mirror:
             self._observe_bounded()
 
     def _run_query(self) -> None:
-        copy = Copy(
-            driver=self._channel.address,
-            channel_key=self._channel_key,
-            seal_key=new_key(),
-            patience_seconds=self._config.once_timeout_seconds,
-        )
-        while not self._spark.ready(_TICK_SECONDS):
+        while not self._spark.ready(TICK_SECONDS):
             if self._stop.is_set():
-                return  # a JVM may take its time to start; a stop may not
-        session = self._session()
-        returned = partial(self._queue, self._on_returned)
-        query = self._query = CopyQuery(session, self._spark.slots, copy, returned)
+                return  # a JVM may take long to start, a stop may not take long
+        query = self._epochs.new_query(self._session())
         try:
             if self._stop.is_set():
                 return
             if self._once:
                 self._require_lead()
-            if not self._begin_epoch() and self._once:
+            if not self._epochs.begin() and self._once:
                 return
-            query.start(once=self._once)
-            self._warm_at = time.monotonic() + _WARM_SECONDS
+            self._epochs.start_query()
             self._follow(query)
         finally:
-            self._query = None
+            self._epochs.drop_query()
             query.stop()
 
     def _follow(self, query: CopyQuery) -> None:
-        """Until a stop, or, of a bounded run, until its one epoch is over."""
+        """Until the mirror stops or, for a bounded run, until its only epoch is over."""
         while True:
-            self._attend(_TICK_SECONDS)
+            self._epochs.attend(TICK_SECONDS)
             if self._stop.is_set():
-                self._await_end()
+                self._epochs.await_end()
                 return
-            if query.has_ended() and (self._running is None or not self._once):
+            if query.has_ended() and (self._epochs.running is None or not self._once):
                 return
-            self._require_last_words()
+            self._epochs.require_last_receipts()
             if self._once:
                 self._require_lead()
             else:
-                self._look_for_change()
+                self._follow_changes()
 
-    def _queue(self, handle: Callable[..., None], *news: Any) -> None:
-        """For the driver's thread; called by others."""
-        self._events.put(partial(handle, *news))
-
-    def _attend(self, seconds: float) -> None:
-        """Take in what was queued, for so long."""
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            try:
-                handle = self._events.get(timeout=left)
-            except queue.Empty:
-                return
-            handle()
+    def _follow_changes(self) -> None:
+        self._epochs.follow_flows()
+        run = self._epochs.running
+        if run is None:
+            self._raise_fatal_error()
+            self._epochs.begin_or_warm_up()
+        else:
+            self._epochs.end_if_outdated(run)
 
     def _session(self) -> Any:
         try:
@@ -258,200 +201,42 @@ class Mirror:
                 raise  # it has never run
             raise SparkLost(str(e)) from e
 
-    def _begin_epoch(self) -> bool:
-        """Plan and start the next epoch; false if there is no partition to copy, so far."""
-        flows = self._leased = self.crew.flows
-        self.crew.release(flows)
-        for flow in flows:
-            flow.take_change()  # the plan takes it into account
-        tasks = plan_epoch([flow.view() for flow in flows], self._spark.slots)
-        leases = sum(len(task) for task in tasks)
-        if not leases:
-            return False
-        self._epoch += 1
-        self._running = EpochRun(number=self._epoch, tasks=tasks, started=time.monotonic())
-        self._progress.begin(self._epoch)
-        self._channel.open_epoch(self._epoch)
-        log.info("epoch %d: %d partitions over %d tasks", self._epoch, leases, self._spark.slots)
-        assert self._query is not None
-        setups = self._setups.pack(self.crew.setups(flows))
-        self._query.add(self._epoch, tasks, setups, self._producers(tasks))
-        return True
-
-    def _warm_up(self) -> None:
-        """Tasks without a lease: their workers are there when there is something to do, or to take over."""
-        self._warm_at = math.inf
-        assert self._query is not None
-        self._query.add(0, [])
-
-    def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
-        """By task, the identities that flows which mirror exactly once write under in this epoch."""
-        try:
-            return task_producers(
-                tasks, [(flow.config.name, flow.fencing) for flow in self._leased]
-            )
-        except (ClientError, Fenced) as e:
-            raise QueryFailed(f"epoch {self._epoch}: {e}") from e
-
-    # ── what tasks and Spark have said ───────────────────────────────────────────────────────
-
-    def _on_receipts(self, epoch: int, receipts: list[Receipt]) -> None:
-        run = self._running
-        if run is None or epoch != run.number or not self._progress.update(epoch, receipts):
-            return  # of an epoch that was given up
-        run.report(receipts)
-        self.crew.learn(receipts)
-        for flow in self._leased:
-            self.problems.update(_area(flow), {})
-
-    def _on_done(self, epoch: int, task: int) -> None:
-        if self._running is not None and epoch == self._running.number:
-            self._running.finish(task)
-            self._settle_if_over(self._running)
-
-    def _on_gone(self, epoch: int, task: int) -> None:
-        """A task is gone without a word. The others end, and free their cores: if Spark does not give up but
-        runs it again, that attempt is refused, and Spark gives up then."""
-        run = self._running
-        if run is not None and epoch == run.number and not self._once and not self._stop.is_set():
-            self._end_epoch(f"task {task} is gone")
-
-    def _on_returned(self, epoch: int) -> None:
-        """Spark says that all tasks of an epoch have ended."""
-        if self._running is not None and epoch == self._running.number:
-            self._running.end(time.monotonic())
-            self._settle_if_over(self._running)
-
-    def _settle_if_over(self, run: EpochRun) -> None:
-        """The next epoch starts from the receipts of the one before."""
-        if not run.over:
-            return
-        self._running = None
-        self._progress.settle(run.receipts())
-        for flow in self._leased:
-            flow.settle(run.receipts(flow.config.name))
-        self._forget_dropped()
-        if not self._once and not self._stop.is_set():
-            self._begin_epoch()
-
-    def _require_last_words(self) -> None:
-        """A task that returned without one has lost its line to the driver: nothing is known of its end."""
-        run = self._running
-        if run is None or run.returned_at is None:
-            return
-        if time.monotonic() > run.returned_at + _LAST_WORD_SECONDS:
-            raise QueryFailed(
-                f"epoch {run.number}: no last receipts of tasks {', '.join(map(str, run.silent))} within "
-                f"{_LAST_WORD_SECONDS:.0f} s of their end"
-            )
-
-    def _forget_dropped(self) -> None:
-        """If they are ours again, others may have run them meanwhile; and their new terms may have looked at
-        the clusters before the tasks of the old ones had ended."""
-        names = {flow.config.name for flow in self._dropped}
-        self._dropped = []
-        for flow in self.crew.last_flows:
-            if flow.config.name in names:
-                flow.forget()
-
-    def _await_end(self) -> None:
-        """End the epoch that runs, if one does, and wait for its receipts."""
-        deadline = time.monotonic() + _STOP_SECONDS
-        while self._running is not None:
-            self._end_epoch("stop")
-            self._attend(_TICK_SECONDS)
-            if time.monotonic() > deadline:
-                log.error("the tasks did not return within %.1f s; stopping them", _STOP_SECONDS)
-                return
-
-    def _end_epoch(self, why: str) -> None:
-        run = self._running
-        if run is None or run.ending:
-            return
-        run.ending = True
-        log.info("epoch %d: ending (%s)", run.number, why)
-        self._channel.end_epoch(run.number)
-
-    def _look_for_change(self) -> None:
-        self._look_at_flows()
-        run = self._running
-        if run is None:
-            self._give_up_if_hopeless()
-            if not self._begin_epoch() and time.monotonic() > self._warm_at:
-                self._warm_up()
-            return
-        if time.monotonic() - run.started > self._config.epoch_seconds:
-            self._end_epoch("its time is up")
-        if why := self._weighing.look(self._leased, run.tasks):
-            self._end_epoch(why)
-        if self._setups.outdated():
-            self._end_epoch("a file with keys or certificates has changed")
-
-    def _look_at_flows(self) -> None:
-        """Those that have changed, have come or are to go."""
-        flows, leaving = self.crew.flows, self.crew.leaving
-        for flow in flows:
-            if change := flow.take_change():
-                self._end_epoch(change)
-        for flow in leaving:
-            if flow in self._leased:
-                self._end_epoch(f"flow {flow.config.name} stops or changes")
-        self.crew.release(self._leased)
-        self._drop_lost([*flows, *leaving])
-        if any(flow.observed and flow not in self._leased for flow in flows):
-            self._end_epoch("a flow has come back to this service")
-
-    def _drop_lost(self, led: list[ObservedFlow]) -> None:
-        """Flows that another service may run now end at once, without a pause for the others."""
-        lost = [flow for flow in self._leased if flow not in led]
-        for flow in lost:
-            name = flow.config.name
-            log.info(
-                "epoch %d: ending for flow %s (not run by this service any more)", self._epoch, name
-            )
-            self._channel.end_epoch(self._epoch, name)
-            self._progress.leave(name, "not run by this service any more")
-            self._leased.remove(flow)
-            self._dropped.append(flow)
-        if lost and not self._leased:
-            self._end_epoch("no flow is left to this service")
-
-    # ── clusters ─────────────────────────────────────────────────────────────────────────────
+    # ── leadership and clusters ──────────────────────────────────────────────────────────────
 
     def _await_lead(self) -> None:
-        """A bounded run waits for its turn, within its limit."""
+        """A bounded run waits until it leads its groups, within its limit."""
         deadline = time.monotonic() + self._config.once_timeout_seconds
-        while (reason := self.crew.waits_for()) is not None and not self._stop.wait(0.02):
-            self._give_up_if_hopeless()
+        while (reason := self.worker.waits_for()) is not None and not self._stop.wait(0.02):
+            self._raise_fatal_error()
             if time.monotonic() > deadline:
                 raise ClientError(reason)
 
     def _require_lead(self) -> None:
-        if (reason := self.crew.waits_for()) is not None and not self._stop.is_set():
-            self._end_epoch(reason)
+        if (reason := self.worker.waits_for()) is not None and not self._stop.is_set():
+            self._epochs.end(reason)
             raise ClientError(reason)
 
     def _observe_bounded(self) -> None:
-        for flow in self.crew.flows:
+        for flow in self.worker.flows:
             self._insist(lambda flow=flow: flow.observe(bounded=True))  # type: ignore[misc]
 
-    def _await_first_look(self) -> None:
-        """A change of epoch costs a pause: flows that are observed soon share the first."""
-        deadline = time.monotonic() + _FIRST_LOOK_SECONDS
-        while not self.crew.settled_in and time.monotonic() < deadline:
-            self._give_up_if_hopeless()
+    def _await_first_observation(self) -> None:
+        """A change of epoch pauses the copy: flows that are observed within 5 s share the first epoch."""
+        deadline = time.monotonic() + _FIRST_OBSERVATION_SECONDS
+        while not self.worker.settled_in and time.monotonic() < deadline:
+            self._raise_fatal_error()
             if self._stop.wait(0.05):
                 return
 
-    def _give_up_if_hopeless(self) -> None:
-        """A wrong port or a missing permission is no matter of waiting, if no flow can do anything; nor
-        is a wrong password, to a bounded run. A worker is given other jobs."""
-        hopeless = None if self._serves else self.crew.hopeless()
-        if hopeless is not None and (self._once or not hopeless.tried_again):
-            raise hopeless
+    def _raise_fatal_error(self) -> None:
+        """If no flow can run, a wrong port or a missing permission ends the mirror; a wrong password ends a
+        bounded run only, since it may be corrected. A Connect worker stays: it can get other connectors."""
+        fatal_error = None if self._serves else self.worker.fatal_error()
+        if fatal_error is not None and (self._once or not fatal_error.tried_again):
+            raise fatal_error
 
     def _insist(self, action: Callable[[], None]) -> None:
-        """Try until it works; a bounded run gives up after its limit, a wrong port is final."""
+        """Repeat until it succeeds; a bounded run gives up after its limit, and a wrong port is final."""
         backoff, deadline = Backoff(), time.monotonic() + self._config.once_timeout_seconds
         while not self._stop.is_set():
             try:
@@ -463,29 +248,5 @@ class Mirror:
                 if not e.retriable or (self._once and time.monotonic() > deadline):
                     raise
                 delay = backoff.next()
-                log.warning("%s; trying again in %.1f s", e, delay)
+                log.warning("%s; retrying in %.1f s", e, delay)
                 self._stop.wait(delay)
-
-    def _outcome(self) -> Outcome:
-        wanted = (
-            {PartitionState.DONE} if self._once else set(PartitionState) - {PartitionState.FAILED}
-        )
-        receipts = self._progress.receipts()
-        return Outcome(
-            records=self._progress.records,
-            unfinished=tuple(r for r in receipts if r.state not in wanted),
-            unstored=tuple(r for r in receipts if not r.stored),
-            problems=tuple(
-                f"flow {flow.config.name}: {problem}"
-                for flow in self.crew.last_flows
-                for problem in flow.problems.values()
-            ),
-            quarantined=sum(
-                sum(self._progress.quarantined(flow.config.name).values())
-                for flow in self.crew.last_flows
-            ),
-        )
-
-
-def _area(flow: ObservedFlow) -> str:
-    return f"flow {flow.config.name}: copy"

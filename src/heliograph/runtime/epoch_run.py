@@ -1,10 +1,10 @@
-"""One epoch as the driver follows it: from its leases to the last word of each task.
+"""One running epoch: its leases, its newest receipts, and which tasks have ended.
 
-    begun ──► ending ──► every task has said that it is done, and Spark that they have ended ──► over
+    begun ──► ending ──► every task is done (channel), and all have returned (Spark) ──► over
       └──────────────────────────────────────▲
 
-A task reports its receipts, then says that it is done, then returns to Spark; the two words come by different
-ways. An epoch is over when both are here: what its receipts say is where the next one starts.
+A task sends its receipts and then "done" over the control channel, and then returns to Spark. The two arrive
+over different connections; an epoch is over when both are here. The next one starts from its receipts.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class EpochRun:
             self._newest[key] = receipt
 
     def finish(self, task: int) -> None:
-        """It has nothing more to report."""
+        """The task has sent its last receipts."""
         self._done.add(task)
 
     def end(self, now: float) -> None:
-        """Spark says that all its tasks have ended."""
+        """All tasks have returned to Spark."""
         self.returned_at = now
 
     @property
     def silent(self) -> list[int]:
-        """Tasks whose last word is missing."""
+        """Tasks that have not sent "done"."""
         return [n for n, leases in enumerate(self.tasks) if leases and n not in self._done]
 
     @property

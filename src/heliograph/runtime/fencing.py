@@ -1,12 +1,12 @@
-"""Exactly once, the driver's part: whose turn it is to write.
+"""The driver's part of exactly once: fences earlier writers, and gives each task its producer identity.
 
-    start     take the leader's transactional.id, then all tasks' : what was left open is aborted, whoever
-              still writes is fenced; only then are stored offsets read
-    epoch     a new epoch of each task's id, handed to the task with its leases; then make sure that the
-              leader's is still ours
+    start     InitProducerId for the leader's transactional.id, then for those of all tasks: open transactions
+              are aborted and earlier writers fenced; only then are stored offsets read
+    epoch     a new producer epoch for each task, sent to the task with its leases; then check that the
+              leader's id is still ours
 
-Ids are Connect's, so that the same holds between Java's MM2 and us: the leader's first, as there. A task
-never asks for an identity of its own: one that comes late finds the one it was given fenced.
+The ids are Connect's, in Connect's order (leader first), so that Java's MM2 and Heliograph fence each other.
+A task never calls InitProducerId itself: a late task finds that the identity it was given is fenced.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ log = logging.getLogger(__name__)
 
 
 class LeaderSeat:
-    """The leader's transactional.id of one group: one identity for all flows of a service, which would
-    fence each other otherwise."""
+    """The producer identity of one group's leader transactional.id: shared by all flows of a service, which
+    would otherwise fence each other."""
 
     def __init__(self) -> None:
         self._identity: ProducerIdentity | None = None
         self._lock = threading.Lock()
 
     def take(self, coordinator: Coordinator) -> None:
-        """Whoever leads, from now on it is this service."""
+        """Take the id, also from another service."""
         with self._lock:
             if self._identity is not None:
                 try:
                     self._identity = coordinator.init(self._identity)
                     return
                 except Fenced as e:
-                    log.warning("the leader's transactional.id is taken back: %s", e)
+                    log.warning("%s; taking the leader's transactional.id back", e)
             self._identity = coordinator.init()
 
     def confirm(self, coordinator: Coordinator) -> None:
-        """Raises Fenced if somebody else leads."""
+        """Raises Fenced if another service has taken the id."""
         with self._lock:
             self._identity = coordinator.init(self._identity)
 
 
 class Fencing:
-    """Of one flow that mirrors exactly once; `cluster` is a client of the target that nobody else uses.
+    """Part of one exactly-once flow; `cluster` is a client of the target that nothing else uses.
 
-    Raises ClientError where the target's coordinators do not answer, Fenced where another leads by now.
+    Raises ClientError if the target's coordinators do not answer, Fenced if another service leads.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Fencing:
         self._lock = threading.Lock()
 
     def claim(self) -> None:
-        """From here on nobody else writes: neither we before, nor another service, nor Java's MM2."""
+        """Fence all earlier writers: our own tasks, other services and Java's MM2."""
         connector = self._flow.connector_name
         with self._lock:
             self._seat.take(self._coordinator(leader_transactional_id(self._group)))
@@ -84,13 +84,13 @@ class Fencing:
             for each in sorted(ids | others):
                 self._coordinator(each).init()
         log.info(
-            "flow %s: exactly once: %d transactional ids are ours",
+            "flow %s: exactly once: took over %d transactional ids",
             self._flow.name,
             len(ids | others),
         )
 
     def identities(self, tasks: Iterable[int]) -> dict[int, ProducerIdentity]:
-        """What these tasks are to write under in the epoch to come."""
+        """New identities for these tasks, for the next epoch."""
         with self._lock:
             found = {task: self._coordinator(self._id(task)).init() for task in tasks}
             self._seat.confirm(self._coordinator(leader_transactional_id(self._group)))
@@ -109,7 +109,7 @@ class Fencing:
 def task_producers(
     tasks: Sequence[Sequence[Lease]], flows: Iterable[tuple[str, Fencing | None]]
 ) -> list[dict[str, ProducerIdentity]]:
-    """For each task, by flow, the identity to write under."""
+    """For each task, its producer identities by flow."""
     found: list[dict[str, ProducerIdentity]] = [{} for _ in tasks]
     for name, fencing in flows:
         busy = [n for n, leases in enumerate(tasks) if any(lease.flow == name for lease in leases)]

@@ -1,4 +1,4 @@
-"""A thread for every pair's heartbeats: one target that does not answer silences no other."""
+"""Writes the heartbeats of one pair of clusters, in a thread of its own, as MirrorHeartbeatConnector does."""
 
 from __future__ import annotations
 

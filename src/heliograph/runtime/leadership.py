@@ -1,8 +1,8 @@
-"""One service at a time: a flow is run by the service that leads the group of its workers on the target.
+"""Makes sure that one service at a time runs a flow: the leader of the group of its workers on the target.
 
-The group is that of Connect's workers, `<source>-mm2`. Of several Heliographs one runs, the others stand by
-and take over when it has left, or has been silent for a session (6 s). While a Java MirrorMaker 2 is in the
-group we wait, and so the other way round. docs/decisions/0011-one-service-at-a-time.md
+The group is that of Connect's workers, `<source>-mm2`. One of several Heliograph services runs; the others
+stand by and take over when it leaves or its session (6 s) expires. While a Java MirrorMaker 2 is a member of
+the group, Heliograph waits, and vice versa. docs/decisions/0011-one-service-at-a-time.md
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from heliograph.runtime.schedule import time_left
 
 log = logging.getLogger(__name__)
 
-#: Longer than a rebalance takes; what has a deadline of its own is asked with the second.
+#: Request timeouts: JoinGroup and SyncGroup wait for a rebalance, all other requests need less.
 _JOIN_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
 _LOOK_AGAIN_SECONDS = 1.0
@@ -44,36 +44,35 @@ _TICK_SECONDS = 0.2
 
 
 class Leadership:
-    """A thread that holds the place of this service in one group, and begins and ends the terms of the
-    jobs that the group stands for."""
+    """A thread that keeps this service a member of one group, and starts and ends the group's connectors."""
 
     def __init__(
         self,
         work: WorkGroup,
-        open_tenure: Callable[[ConnectorSpec], RunningConnector],
+        open_connector: Callable[[ConnectorSpec], RunningConnector],
         problems: Problems,
         stop: threading.Event,
     ) -> None:
         group, target = work.group_id, work.cluster
         self.names = work.names
-        self.tenures: tuple[RunningConnector, ...] = ()
-        self.hopeless: ClientError | None = None  # why waiting will not help
+        self.connectors: tuple[RunningConnector, ...] = ()
+        self.fatal_error: ClientError | None = None  # one that does not pass by waiting
         self.waits_for = ""
-        #: Where the service that runs answers REST, if this one stands by.
+        #: The REST address of the leader, if this service stands by.
         self.leader_url: str | None = None
         self._jobs = {job.name: job for job in work.jobs}
         self._led = False
         self._term = 0
         self._assigned = work.assigned
-        self._lock = threading.Lock()  # of jobs and terms
+        self._lock = threading.Lock()  # for jobs and terms
         self._next_look = 0.0
-        self._open_tenure = open_tenure
+        self._open_connector = open_connector
         self._problems = problems
         self._stop = stop
         self._released = threading.Event()
         self._on_begin: Callable[[RunningConnector], None] = RunningConnector.start
         self._seen: tuple[MemberState, int] | None = None
-        self._word = ""
+        self._sentence_logged = ""
         servers = ",".join(target.bootstrap_servers)
         self._identity = Identity(f"{servers} {group}")
         self._looking = self._client(target, _LOOK_SECONDS)
@@ -90,12 +89,12 @@ class Leadership:
 
     @property
     def leads(self) -> bool:
-        """Whether this service, and no other, runs these jobs at this moment."""
+        """Whether this service runs the group's connectors at the moment."""
         return self._led and self._membership.runs
 
     @property
     def standing(self) -> MemberState:
-        return self._membership.standing
+        return self._membership.state
 
     @property
     def generation(self) -> int:
@@ -107,31 +106,31 @@ class Leadership:
 
     @property
     def term(self) -> int | None:
-        """A number for the time that this service leads without a break; None: it does not."""
+        """A number for the time that this service leads without interruption; None: it does not lead."""
         return self._term if self.leads else None
 
     def assign(self, jobs: Iterable[ConnectorSpec], term: int | None = None) -> None:
-        """What the group stands for from now on; terms of jobs begin and end accordingly, soon. With a
-        `term`: if it still lasts."""
+        """Set the group's connectors; they are started and ended soon after. With a `term`, only if that is
+        still the current one."""
         with self._lock:
             if term is None or term == self._term:
                 self._jobs = {job.name: job for job in jobs}
 
     @property
     def decided(self) -> bool:
-        return self._membership.standing is not MemberState.JOINING
+        return self._membership.state is not MemberState.JOINING
 
     def start(self, *, bounded: bool) -> None:
-        """In a bounded run the work of a term is done by the caller, not by threads of its own."""
+        """In a bounded run connectors have no threads: the caller does their work."""
         if bounded:
-            self._on_begin = lambda tenure: None
+            self._on_begin = lambda connector: None
         self._thread.start()
 
     def close(self, timeout: float) -> None:
-        """Once `stop` is set and nothing is copied any more."""
+        """Call this once `stop` is set and the copy has ended."""
         left = time_left(timeout)
-        for tenure in self.tenures:
-            tenure.close(left(), goodbye=self._membership.runs)
+        for connector in self.connectors:
+            connector.close(left(), goodbye=self._membership.runs)
         self._released.set()
         if self._thread.is_alive():
             self._thread.join(left())
@@ -145,69 +144,68 @@ class Leadership:
             try:
                 delay = self._membership.step()
                 backoff.reset()
-                self.hopeless = None
-                self._say()
+                self.fatal_error = None
+                self._report_member_state()
             except ClientError as e:
                 delay = backoff.next()
-                self.hopeless = None if e.retriable or self._led else e
-                self._say(f"{e}; trying again" if e.tried_again else str(e))
+                self.fatal_error = None if e.retriable or self._led else e
+                self._report_member_state(f"{e}; retrying" if e.tried_again else str(e))
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
 
     # ── terms ────────────────────────────────────────────────────────────────────────────────
 
     def _follow(self) -> None:
-        """Draw the consequences of where we stand."""
+        """Start or end connectors, depending on whether this service leads."""
         if self._stop.is_set():
-            for tenure in self.tenures:
-                tenure.over.set()
+            for connector in self.connectors:
+                connector.over.set()
         elif self._membership.runs:
-            self._take_turns()
+            self._update_connectors()
             self._led = True
         elif self._led:
             self._end()
 
-    def _take_turns(self) -> None:
-        """End the terms of jobs that are no more, or not as they were; begin those that are missing."""
+    def _update_connectors(self) -> None:
+        """End connectors that were removed or changed; start those that are missing."""
         jobs = self._jobs
-        for tenure in self.tenures:
-            if not tenure.leaving and jobs.get(tenure.job.name) != tenure.job:
-                tenure.leave()
-            elif tenure.leaving and tenure.released.is_set() and not tenure.over.is_set():
-                tenure.over.set()
-                self._close_aside([tenure], goodbye=True)
-        kept = [tenure for tenure in self.tenures if not tenure.closed.is_set()]
-        taken = {tenure.job.name for tenure in kept}
-        begun = [self._open_tenure(job) for name, job in jobs.items() if name not in taken]
-        if begun or len(kept) < len(self.tenures):
-            self.tenures = (*kept, *begun)
-        for tenure in begun:
-            self._on_begin(tenure)
+        for connector in self.connectors:
+            if not connector.leaving and jobs.get(connector.job.name) != connector.job:
+                connector.leave()
+            elif connector.leaving and connector.released.is_set() and not connector.over.is_set():
+                connector.over.set()
+                self._close_aside([connector], goodbye=True)
+        kept = [connector for connector in self.connectors if not connector.closed.is_set()]
+        taken = {connector.job.name for connector in kept}
+        begun = [self._open_connector(job) for name, job in jobs.items() if name not in taken]
+        if begun or len(kept) < len(self.connectors):
+            self.connectors = (*kept, *begun)
+        for connector in begun:
+            self._on_begin(connector)
 
-    def _close_aside(self, tenures: Sequence[RunningConnector], *, goodbye: bool) -> None:
-        """What still waits for an answer of a broker may take a while to notice."""
+    def _close_aside(self, connectors: Sequence[RunningConnector], *, goodbye: bool) -> None:
+        """In a thread: a connector that waits for a broker may take a while to end."""
         group = self._membership.seat.group
         threading.Thread(
-            target=_close_all, args=(tenures, goodbye), name=f"{group} end", daemon=True
+            target=_close_all, args=(connectors, goodbye), name=f"{group} end", daemon=True
         ).start()
 
     def _end(self) -> None:
         log.warning(
-            "%s: this service does not run it any more: group %s has not confirmed it for the time of a "
-            "session, or has named another; copying ends here",
+            "%s: lost leadership of group %s (session expired or another member elected); stopping its copy",
             ", ".join(self.names),
             self._membership.seat.group,
         )
-        ended, self.tenures = self.tenures, ()
+        ended, self.connectors = self.connectors, ()
         with self._lock:
-            self._led, self._seen, self._word = False, None, ""
+            self._led, self._seen, self._sentence_logged = False, None, ""
             self._term += 1
             if self._assigned:
                 self._jobs = {}
-        still_open = [tenure for tenure in ended if not tenure.over.is_set()]
-        for tenure in still_open:
-            tenure.over.set()
-            self._problems.forget(tenure.job.area)
+        still_open = [connector for connector in ended if not connector.over.is_set()]
+        for connector in still_open:
+            connector.over.set()
+            self._problems.forget(connector.job.area)
         self._close_aside(still_open, goodbye=False)
 
     def _leave(self) -> None:
@@ -220,19 +218,21 @@ class Leadership:
 
     # ── what people see ──────────────────────────────────────────────────────────────────────
 
-    def _say(self, trouble: str | None = None) -> None:
-        """Where we stand, once; what is wrong with it, as a problem for as long as it lasts."""
-        standing, generation = self._membership.standing, self._membership.seat.generation
+    def _report_member_state(self, problem: str | None = None) -> None:
+        """Log the member state when it changes; report an error as a problem while it lasts."""
+        standing, generation = self._membership.state, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
-            self._seen, before = (standing, generation), self._word
-            self._word = self._sentence(standing)
-            if self._word != before:
-                log.info("%s: %s", ", ".join(self.names), self._word)
+            self._seen, before = (standing, generation), self._sentence_logged
+            self._sentence_logged = self._sentence(standing)
+            if self._sentence_logged != before:
+                log.info("%s: %s", ", ".join(self.names), self._sentence_logged)
         self._look_for_leader(standing)
-        if trouble is None and standing in (MemberState.REFUSED, MemberState.ALONE):
-            trouble = self._word
-        self.waits_for = trouble or self._word or "no word of its group yet"
-        found = {} if trouble is None else {"": trouble}
+        if problem is None and standing in (MemberState.REFUSED, MemberState.ALONE):
+            problem = self._sentence_logged
+        self.waits_for = (
+            problem or self._sentence_logged or "its group has not elected a leader yet"
+        )
+        found = {} if problem is None else {"": problem}
         what = "" if self._assigned else "flow "
         for name in self.names:
             self._problems.update(f"{what}{name}: group {self._membership.seat.group}", found)
@@ -243,8 +243,8 @@ class Leadership:
             return "this service runs it"
         if standing is MemberState.ALONE:
             return (
-                f"no permission to join the group {group}, so two services with this configuration cannot "
-                "be told apart; run only one, or allow READ on that group"
+                f"no permission to join the group {group}, so a second service with this configuration would "
+                "not be detected; run only one, or allow READ on that group"
             )
         others = self._others()
         if standing is MemberState.REFUSED:
@@ -253,12 +253,12 @@ class Leadership:
                 f"{others and f' ({others})'}, which runs this flow; waiting until it has stopped"
             )
         return (
-            f"STANDBY: another Heliograph runs it{others and f' ({others})'}; taking over when that "
-            "has stopped, or is silent for some seconds"
+            f"STANDBY: another Heliograph runs it{others and f' ({others})'}; taking over when it stops "
+            "or its session expires"
         )
 
     def _look_for_leader(self, standing: MemberState) -> None:
-        """While a group rebalances, nobody can tell who runs."""
+        """Retried every second: while a group rebalances, its leader is not known."""
         now = time.monotonic()
         if standing is not MemberState.STANDS_BY:
             self.leader_url = None
@@ -267,7 +267,7 @@ class Leadership:
             self._others()
 
     def _others(self) -> str:
-        """Who runs, as far as the coordinator tells it."""
+        """The members that run, from DescribeGroups."""
         described = self._membership.describe()
         if described is None:
             return ""
@@ -277,16 +277,16 @@ class Leadership:
         return "; ".join(map(str, running or described.members))
 
     def _lapsed(self) -> bool:
-        """A question must not keep us from seeing that our time is up, nor from a stop, if we run nothing."""
+        """Whether requests are interrupted: when the session has expired, or, if nothing runs, at a stop."""
         if self._released.is_set():
             return False
         return not self._membership.runs if self._led else self._stop.is_set()
 
     def _client(self, target: ClusterConfig, timeout: float) -> ClusterClient:
-        # As Connect's workers call themselves in MM2.
+        # The client id of Connect's workers in MM2.
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
 
 
-def _close_all(tenures: Sequence[RunningConnector], goodbye: bool) -> None:
-    for tenure in tenures:
-        tenure.close(_JOIN_SECONDS, goodbye=goodbye)
+def _close_all(connectors: Sequence[RunningConnector], goodbye: bool) -> None:
+    for connector in connectors:
+        connector.close(_JOIN_SECONDS, goodbye=goodbye)

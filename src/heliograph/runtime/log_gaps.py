@@ -1,10 +1,11 @@
-"""What the driver knows of a flow's logs, and what it does about gaps: topics gone or created again,
-positions past the end, partitions that wait for a user's word.
+"""Finds gaps between the source and remote logs of a flow, and decides where its partitions resume.
 
     state topic ──► known ◄── receipts            found on both clusters
                       └────────────► judged ◄─────────┘
-                                       ├──► another position, in another turn
-                                       └──► failed (source.log.gap.policy), until the stored offset is another
+                                       ├──► another position, in another generation
+                                       └──► failed (source.log.gap.policy), until the user stores an offset
+
+Gaps are topics that were deleted or created again, and positions past the end of the source's log.
 """
 
 from __future__ import annotations
@@ -18,17 +19,18 @@ from dataclasses import replace
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import GapRecord, PartitionStatus
 from heliograph.model import (
+    AckedOffsets,
     GapKind,
-    Landmark,
     LeaderEpochMark,
     Lineage,
+    LogBounds,
     PartitionState,
     ProducerSnapshot,
     Receipt,
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import (
+from heliograph.plan.gap_verdict import (
     Found,
     Known,
     Topic,
@@ -45,16 +47,16 @@ from heliograph.runtime.partition_gaps import PartitionGaps
 
 log = logging.getLogger(__name__)
 
-#: What is found in the source's logs, of the partitions that can be asked just now.
+#: Reads the bounds of the source's logs, for the partitions whose leader answers.
 LookAtLogs = Callable[
-    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, Found]
+    [Mapping[TopicPartition, LeaderEpochMark | None]], Mapping[TopicPartition, LogBounds]
 ]
-#: Positions that are others from now on; None: none, as long as nobody gives one.
+#: New positions; None: no position until one is found.
 Moved = dict[TopicPartition, int | None]
 
 
 class FlowGaps:
-    """Asked and told by several threads."""
+    """For several threads."""
 
     def __init__(self, flow: FlowConfig) -> None:
         self._flow = flow
@@ -75,7 +77,7 @@ class FlowGaps:
         statuses: Mapping[TopicPartition, PartitionStatus],
         records: Mapping[TopicPartition, GapRecord],
     ) -> None:
-        """What earlier services have left in the state topic; once."""
+        """Start from the records of earlier services in the state topic; called once."""
         with self._lock:
             self._loaded = True
             for partition, status in statuses.items():
@@ -86,8 +88,8 @@ class FlowGaps:
                 self._of(partition).restore(record)
 
     def resume(self, snapshots: Mapping[TopicPartition, ProducerSnapshot]) -> None:
-        """What was read with the stored offsets. A snapshot is newer than the status beside it, also if it
-        has no mark; versions before it had one noted no isolation level either."""
+        """Take over the marks of snapshots: a snapshot is newer than the status record, also if it has no
+        mark. Without an isolation level it is of a version that did not write marks."""
         with self._lock:
             for partition, snapshot in snapshots.items():
                 if snapshot.mark is not None or snapshot.isolation is not None:
@@ -95,46 +97,46 @@ class FlowGaps:
 
     def resume_transactions(
         self,
-        landmarks: Mapping[TopicPartition, Landmark],
+        acked_offsets: Mapping[TopicPartition, AckedOffsets],
         marks: Mapping[TopicPartition, LeaderEpochMark],
     ) -> None:
-        """What stored offsets say of the logs is newer than the status, too."""
+        """Take over the log lengths and marks of stored offsets, which are newer than the status records."""
         with self._lock:
-            for partition, landmark in landmarks.items():
-                self._of(partition).landmark = landmark
+            for partition, acked in acked_offsets.items():
+                self._of(partition).acked_offsets = acked
             for partition, mark in marks.items():
                 self._of(partition).mark = mark
 
     def forget(self) -> None:
-        """The tasks are gone, and nobody knows what they did last."""
+        """The tasks ended without a last receipt."""
         with self._lock:
             for its in self._partitions.values():
                 its.forget_task()
 
-    def hear(self, receipts: Iterable[Receipt]) -> None:
+    def learn(self, receipts: Iterable[Receipt]) -> None:
         with self._lock:
             for receipt in receipts:
-                self._of(TopicPartition(receipt.topic, receipt.partition)).hear(receipt)
+                self._of(TopicPartition(receipt.topic, receipt.partition)).learn(receipt)
                 if receipt.recheck:
                     self._recheck = True
                     self._stuck = self._stuck or receipt.state is PartitionState.FAILED
 
     def take_recheck(self) -> bool:
-        """Whether tasks have met topics that are gone, or not those of their leases, since last asked."""
+        """Whether tasks have reported topics that are missing or replaced since the last call."""
         with self._lock:
             recheck, self._recheck = self._recheck, False
         return recheck
 
     def take_stuck(self) -> bool:
-        """Whether tasks have stopped partitions because of that: if nothing is wrong with their topics, as
-        when a broker tells of the past, only another lease gets them going."""
+        """Whether tasks have stopped partitions because of that. If the topics are unchanged (a broker had
+        outdated metadata), only a new lease makes them continue."""
         with self._lock:
             stuck, self._stuck = self._stuck, False
         return stuck
 
     def lineages(self) -> dict[TopicPartition, Lineage]:
-        """Of partitions that may be copied, as far as gaps are concerned: their positions, if they are read
-        after this, are those of these lineages, or newer ones."""
+        """The lineages of partitions without an unresolved gap. Positions that are read after this call
+        belong to these lineages or newer ones."""
         with self._lock:
             return {
                 partition: its.lineage()
@@ -143,20 +145,20 @@ class FlowGaps:
             }
 
     def identities(self) -> dict[TopicPartition, tuple[TopicIdPair, int]]:
-        """By which a lease can be told from the one that should be."""
-        return {p: (each.origin, each.turn) for p, each in self.lineages().items()}
+        """What a lease must have to be up to date."""
+        return {p: (each.origin, each.generation) for p, each in self.lineages().items()}
 
-    def copied_between(self, partition: TopicPartition, turn: int) -> TopicIdPair | None:
-        """The topics that a task of this turn copies between; None: its turn is over."""
+    def copied_between(self, partition: TopicPartition, generation: int) -> TopicIdPair | None:
+        """The topics that a task of this generation copies between; None if it is not the current one."""
         with self._lock:
             its = self._of(partition)
-            return its.origin if turn == its.turn else None
+            return its.origin if generation == its.generation else None
 
-    def turns(self, partition: TopicPartition) -> range:
-        """Of which tasks' positions hold; the last is the present one."""
+    def generations(self, partition: TopicPartition) -> range:
+        """The generations whose positions are valid; the last is the current one."""
         with self._lock:
             its = self._of(partition)
-            return range(its.since, its.turn + 1)
+            return range(its.since, its.generation + 1)
 
     def origins(self) -> dict[TopicPartition, TopicIdPair]:
         with self._lock:
@@ -167,7 +169,7 @@ class FlowGaps:
             return [its.record for its in self._partitions.values() if its.record is not None]
 
     def failed(self) -> dict[TopicPartition, Receipt]:
-        """Partitions that wait for a user's word; their receipts say why."""
+        """Partitions that wait for the user; their receipts have the cause."""
         with self._lock:
             found = {p: its.failed for p, its in self._partitions.items()}
         return {partition: receipt for partition, receipt in found.items() if receipt is not None}
@@ -184,9 +186,9 @@ class FlowGaps:
         past_end: Iterable[TopicPartition],
         logs: LookAtLogs,
     ) -> Moved:
-        """`positions` are where partitions stand, as far as anybody knows; `mirrored` are the partitions that
-        are there, and `wanted` says which topics would be. Those `past_end` are looked at whatever their
-        topics are. What has moved may be copied once `moved` was called."""
+        """Compare what is known with both clusters. `mirrored` are the existing partitions that are mirrored,
+        `wanted` decides which topics match the filters; partitions `past_end` are checked in any case.
+        Returns new positions; their partitions are copied once `moved` was called."""
         with self._lock:
             known = {
                 p: self._of(p).known(position)
@@ -205,9 +207,8 @@ class FlowGaps:
         with self._lock:
             for partition in sorted(changed):
                 if partition in there and partition not in seen:
-                    continue  # its leader does not answer: the next look will find it so again
-                topics, its_log = found[partition], seen.get(partition, Found())
-                all_found = replace(its_log, source=topics.source, remote=topics.remote)
+                    continue  # its leader does not answer: checked again with the next refresh
+                all_found = replace(found[partition], log=seen.get(partition))
                 verdict = judge(known[partition], all_found, self._flow.auto_offset_reset)
                 mark = mark_after(known[partition], all_found, verdict)
                 if self._settle(partition, known[partition], verdict, mark, ids):
@@ -215,7 +216,7 @@ class FlowGaps:
         return moved
 
     def release(self, stored: Mapping[TopicPartition, int], ids: TopicIds) -> Moved:
-        """Failed partitions for which a user has stored another offset, or none, and where they go on."""
+        """Failed partitions whose stored offset the user has changed or deleted, with the new position."""
         with self._lock:
             released: Moved = {
                 partition: stored.get(partition)
@@ -224,7 +225,7 @@ class FlowGaps:
             }
         for partition, position in released.items():
             log.warning(
-                "flow %s: %s: another offset is stored for it (%s): going on",
+                "flow %s: %s: another offset was stored for it (%s); resuming",
                 self._flow.name,
                 partition,
                 "none" if position is None else position,
@@ -232,7 +233,7 @@ class FlowGaps:
         return released
 
     def moved(self, partitions: Iterable[TopicPartition]) -> None:
-        """Their positions are what `look` or `release` said."""
+        """The positions that `look` or `release` returned are in use."""
         with self._lock:
             for partition in partitions:
                 self._of(partition).moving = False
@@ -254,7 +255,7 @@ class FlowGaps:
         )
 
     def _newest(self, partition: TopicPartition, ids: TopicIds) -> TopicIdPair:
-        """An id that a broker does not tell just now is the one that was."""
+        """The current topic ids; the previous one where the metadata has none."""
         before, remote = self._of(partition).origin, self._flow.target_topic(partition.topic)
         now = ids.origin(partition.topic, remote)
         known = before.target if remote in ids.target else None
@@ -268,18 +269,18 @@ class FlowGaps:
         mark: LeaderEpochMark | None,
         ids: TopicIds,
     ) -> bool:
-        """Whether the partition has another position from now on; `mark` is what is known of its log then."""
+        """Whether the partition has another position from now on; `mark` is the mark for that position."""
         its, policy = self._of(partition), self._flow.gap_policies
         gone = any(gap.kind is GapKind.SOURCE_DELETED for gap in verdict.gaps)
-        if gone and its.told_gone():
+        if gone and its.reported_deleted():
             return False
         failed = fails(verdict, policy)
         for gap in verdict.gaps:
             now_ms = int(time.time() * 1000)
             stamped = gap._replace(at_ms=now_ms, resumed=-1 if failed else gap.resumed)
             its.count(stamped)
-            said = f"{describe(gap)}; {outcome(stamped, policy)}"
-            log.error("flow %s: %s: %s", self._flow.name, partition, said)
+            sentence = f"{describe(gap)}; {outcome(stamped, policy)}"
+            log.error("flow %s: %s: %s", self._flow.name, partition, sentence)
         if failed:
             its.fail(known.position)
         if failed or verdict.position is None:
@@ -290,7 +291,7 @@ class FlowGaps:
                 its.confirmed = its.confirmed._replace(target=its.origin.target)
                 its.begin_remote()
             return False
-        its.begin_turn(mark)
+        its.begin_generation(mark)
         return True
 
 

@@ -1,4 +1,4 @@
-"""What the driver knows of one partition's logs, and of the gaps in them."""
+"""What the driver knows of one partition's source and remote log, and of the gaps found."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from heliograph.mm2.state_records import Failure, GapRecord
 from heliograph.model import (
+    AckedOffsets,
     Gap,
     GapKind,
     GapPolicies,
-    Landmark,
     LeaderEpochMark,
     Lineage,
     PartitionState,
@@ -18,16 +18,16 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import Known, describe, outcome
+from heliograph.plan.gap_verdict import Known, describe, outcome
 
-#: Gaps of a receipt that were counted before are not counted again.
+#: Recent gaps, so that one that is reported twice is counted once.
 _RECENT = 8
 
 
 @dataclass(slots=True)
 class PartitionGaps:
-    """`origin` is what leases get, `confirmed` what the stored offset is known to belong to: a service that
-    comes next must find again what this one could not see through."""
+    """`origin` are the topic ids for leases; `confirmed` those that the stored offset is known to belong to.
+    Until they are equal, a successor has to find the same gap again."""
 
     flow: str
     partition: TopicPartition
@@ -35,22 +35,22 @@ class PartitionGaps:
     origin: TopicIdPair = field(default_factory=TopicIdPair)
     confirmed: TopicIdPair = field(default_factory=TopicIdPair)
     mark: LeaderEpochMark | None = None
-    landmark: Landmark | None = None
-    turn: int = 0
-    since: int = 0  # the first turn whose positions hold
+    acked_offsets: AckedOffsets | None = None
+    generation: int = 0
+    since: int = 0  # the first generation whose positions are valid
     receipt: Receipt | None = None
     source_end: int = -1
     record: GapRecord | None = None
     failed: Receipt | None = None
-    moving: bool = False  # its flow has still to take over its new position
-    _unread: bool = False  # what is stored is still to be read, for its failure to be compared with
+    moving: bool = False  # its flow does not have the new position yet
+    _unread: bool = False  # the stored offset at the time of the failure is not read yet
     _recent: deque[Gap] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
     def lineage(self) -> Lineage:
-        return Lineage(self.origin, self.mark, self.turn, self.landmark)
+        return Lineage(self.origin, self.mark, self.generation, self.acked_offsets)
 
     def known(self, position: int) -> Known:
-        """With the position of its task, if it has one, and the given one, if not."""
+        """With the position of its newest receipt or else the given one."""
         return Known(
             position=position if self.receipt is None else self.receipt.position,
             source_end=self.source_end,
@@ -58,19 +58,19 @@ class PartitionGaps:
             origin=self.origin,
         )
 
-    def told_gone(self) -> bool:
+    def reported_deleted(self) -> bool:
         return self.record is not None and self.record.last.kind is GapKind.SOURCE_DELETED
 
-    def hear(self, receipt: Receipt) -> None:
-        if receipt.turn < self.since:
+    def learn(self, receipt: Receipt) -> None:
+        if receipt.generation < self.since:
             return
         self.receipt, self.mark = receipt, receipt.mark
         if any(gap.kind is GapKind.TARGET_LOST for gap in receipt.gaps):
-            self.landmark = None
+            self.acked_offsets = None
         landed = [each for each in receipt.ranges if each.downstream >= 0]
-        # Of an older turn: in the log of a remote topic that is not there any more.
-        if landed and receipt.turn == self.turn:
-            self.landmark = landed[-1].landmark
+        # An older generation's ranges are of a remote topic that no longer exists.
+        if landed and receipt.generation == self.generation:
+            self.acked_offsets = landed[-1].acked_offsets
         self.source_end = max(receipt.source_end, self.source_end)
         if receipt.stored:
             self.confirmed = self.origin
@@ -95,7 +95,7 @@ class PartitionGaps:
         )
 
     def fail(self, position: int) -> None:
-        """Because of the gap counted last: nothing is copied until `released`."""
+        """Stop because of the last gap: nothing is copied until `released`."""
         assert self.record is not None
         if self.record.failure is None:
             failure = Failure(position=position, stored=position)
@@ -106,7 +106,7 @@ class PartitionGaps:
         self.failed = replace(receipt, state=PartitionState.FAILED, error=error, gaps=(), ranges=())
 
     def restore(self, record: GapRecord) -> None:
-        """As an earlier service left it; a failure holds as long as the policy does."""
+        """Start from the record of an earlier service; a failure lasts while the policy is `fail`."""
         if not self.policy.fails(record.last.kind):
             record = replace(record, failure=None)
         self.record = record
@@ -114,8 +114,8 @@ class PartitionGaps:
             self.fail(record.failure.position)
 
     def released(self, stored: int | None, origin: TopicIdPair) -> bool:
-        """Whether a user has stored another offset since it failed. The first look is what later ones are
-        compared with: what its own task stored last is no user's word."""
+        """Whether the user has stored another offset since the failure. The first stored offset seen is the
+        one to compare with: its own task may have stored it."""
         failure = self.record.failure if self.record is not None else None
         if self.record is None or failure is None:
             return False
@@ -128,28 +128,28 @@ class PartitionGaps:
             return False
         self.failed, self.record = None, replace(self.record, failure=None)
         self.origin = self.confirmed = origin
-        self.begin_turn()
+        self.begin_generation()
         return True
 
     def begin_remote(self) -> None:
-        """The remote topic is another one: to be leased anew, where it stands."""
-        self.turn += 1
-        self.landmark = None
+        """The remote topic was replaced: a new lease is needed, at the same position."""
+        self.generation += 1
+        self.acked_offsets = None
 
-    def begin_turn(self, mark: LeaderEpochMark | None = None) -> None:
-        """It gets another position: what was known of the log before it says nothing, but for the `mark`."""
-        self.turn += 1
-        self.since = self.turn
+    def begin_generation(self, mark: LeaderEpochMark | None = None) -> None:
+        """Another position: nothing known of the log before it is valid, except for `mark`."""
+        self.generation += 1
+        self.since = self.generation
         self.mark = mark
-        self.receipt = self.landmark = None
+        self.receipt = self.acked_offsets = None
         self.source_end = -1
         self.moving = True
 
     def forget_task(self) -> None:
-        """Its task is gone: what it said is not where the next one starts, what it still says is void."""
+        """Its task ended without a last receipt: earlier and later receipts of that task are ignored."""
         self.receipt = None
-        self.turn += 1
-        self.since = self.turn
+        self.generation += 1
+        self.since = self.generation
 
     def _blank(self, position: int) -> Receipt:
         return Receipt(

@@ -1,4 +1,4 @@
-"""What is wrong just now: said once when it appears, once when it is gone, and there to be looked at."""
+"""Current problems: logged when they appear and when they are resolved, and listed for `status` and REST."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 log = logging.getLogger(__name__)
 
 
-#: A problem that lasts is said again, so that a log's tail shows it.
+#: A problem that lasts is logged again after this time, so that the end of a log shows it.
 _REMIND_SECONDS = 600.0
-#: Of sentences that differ in nothing but their subject, this many are said; of the others, how many.
+#: Of sentences that differ only in their subject, this many are logged; the others are counted.
 _ALIKE = 3
 
 
 def summed_up(found: Mapping[str, str]) -> Iterator[str]:
-    """Sentences by subject, short enough for a log whatever their number: a cluster that starts may have the
-    same trouble with each of thousands of partitions or groups."""
+    """Log lines for sentences by subject, few enough for a log: a starting cluster may have the same problem
+    with each of thousands of partitions or groups."""
     kinds: dict[str, list[str]] = {}
     for subject, sentence in found.items():
         kind = sentence.replace(subject, "…") if subject else sentence
@@ -34,11 +34,11 @@ class Problems:
 
     def __init__(self) -> None:
         self._areas: dict[str, dict[str, str]] = {}
-        self._said: dict[tuple[str, str], float] = {}
+        self._logged: dict[tuple[str, str], float] = {}
         self._lock = threading.Lock()
 
     def update(self, area: str, found: Mapping[str, str]) -> None:
-        """All problems of an area as of now; those of before that are not in it are over."""
+        """Set all problems of an area; earlier ones that are not in `found` are resolved."""
         with self._lock:
             before = self._areas.get(area, {})
             self._areas[area] = dict(found)
@@ -50,32 +50,32 @@ class Problems:
             log.info("%s: resolved: %s", area, line)
 
     def _due(self, area: str, found: Mapping[str, str], over: Mapping[str, str]) -> dict[str, str]:
-        """Those to be said now."""
+        """Those to be logged now."""
         now = time.monotonic()
         for sentence in over.values():
-            self._said.pop((area, sentence), None)
+            self._logged.pop((area, sentence), None)
         due = {
             subject: sentence
             for subject, sentence in found.items()
-            if now - self._said.get((area, sentence), -_REMIND_SECONDS) >= _REMIND_SECONDS
+            if now - self._logged.get((area, sentence), -_REMIND_SECONDS) >= _REMIND_SECONDS
         }
-        self._said |= {(area, sentence): now for sentence in due.values()}
+        self._logged |= {(area, sentence): now for sentence in due.values()}
         return due
 
     def forget(self, prefix: str) -> None:
-        """An area, and those below it, are not ours to tell of any more. What comes back in a new term is
-        said again."""
+        """Drop an area and those below it: this service no longer runs them. Problems that come back later
+        are logged again."""
         with self._lock:
             for area in [a for a in self._areas if a == prefix or a.startswith(f"{prefix}:")]:
                 del self._areas[area]
-                self._said = {key: at for key, at in self._said.items() if key[0] != area}
+                self._logged = {key: at for key, at in self._logged.items() if key[0] != area}
 
     def areas(self) -> dict[str, dict[str, str]]:
         with self._lock:
             return {area: dict(found) for area, found in self._areas.items() if found}
 
     def below(self, prefix: str) -> dict[str, str]:
-        """Area and subject -> sentence, for the areas whose names start so."""
+        """Area and subject -> sentence, for the areas whose names start with `prefix`."""
         return {
             f"{area}: {subject}" if subject else area: sentence
             for area, found in self.areas().items()

@@ -1,4 +1,4 @@
-"""What the mirror has done and stands at, put together from the receipts of its tasks."""
+"""The progress of the mirror, summed up from the receipts of its tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PartitionView:
     settled_quarantined: int = 0
 
     def settle(self, receipt: Receipt) -> None:
-        """The last one of an epoch: the next one counts from 0."""
+        """Add the counters of an epoch's last receipt to the totals: the next epoch counts from 0."""
         self.settled_records += receipt.records
         self.settled_bytes += receipt.bytes
         self.settled_foreign += receipt.foreign
@@ -29,7 +29,7 @@ class PartitionView:
         self.settled_quarantined += receipt.quarantined
         self.receipt = _without_counters(receipt)
 
-    def trouble(self, cause: str) -> None:
+    def mark_retrying(self, cause: str) -> None:
         if self.receipt.state is PartitionState.RUNNING:
             self.receipt = replace(self.receipt, state=PartitionState.RETRYING, error=cause)
 
@@ -43,22 +43,22 @@ class PartitionView:
 
     @property
     def foreign(self) -> int:
-        """Records of others between ours on the target."""
+        """Records of other writers on the remote partition."""
         return self.settled_foreign + self.receipt.foreign
 
     @property
     def fallbacks(self) -> int:
-        """How often it went on at least once, because nobody could tell what was on the target."""
+        """How often it resumed at least once, so that duplicates are possible."""
         return self.settled_fallbacks + self.receipt.fallbacks
 
     @property
     def quarantined(self) -> int:
-        """Records that were left out."""
+        """Records that were not mirrored."""
         return self.settled_quarantined + self.receipt.quarantined
 
     @property
     def lag(self) -> int | None:
-        """Records between the source's end and what is on the target; None before the first fetch."""
+        """Records of the source that are not on the target yet; None before the first fetch."""
         end = self.receipt.source_end
         return None if end < 0 else max(end - self.receipt.position, 0)
 
@@ -76,7 +76,7 @@ class TopicProgress:
 
 @dataclass(slots=True)
 class Progress:
-    """Written by the channel's threads and by `settle`, read by whoever shows it."""
+    """Written by the driver's thread, read by any."""
 
     epoch: int = 0
     restarts: int = 0  # after failures
@@ -88,8 +88,8 @@ class Progress:
             self.epoch = epoch
 
     def update(self, epoch: int, receipts: Iterable[Receipt]) -> bool:
-        """Newest word of running tasks; its counters start with the epoch, so a late word is too late,
-        and false is the answer to it."""
+        """Take the newest receipts of running tasks. False if they are of another epoch: counters start with
+        the epoch, so late receipts cannot be added."""
         with self._lock:
             if epoch != self.epoch:
                 return False
@@ -98,28 +98,28 @@ class Progress:
             return True
 
     def restart(self, cause: str) -> None:
-        """The tasks are gone without a last word: what they said before counts, until others report."""
+        """The tasks ended without last receipts: their newest ones count."""
         with self._lock:
             self.restarts += 1
             self.epoch = -1
             for view in self._partitions.values():
                 view.settle(view.receipt)
-                view.trouble(cause)
+                view.mark_retrying(cause)
 
     def leave(self, flow: str, cause: str) -> None:
-        """A flow is not copied any more, while others are."""
+        """This service no longer copies the flow, but others."""
         with self._lock:
             for (name, _), view in self._partitions.items():
                 if name == flow:
-                    view.trouble(cause)
+                    view.mark_retrying(cause)
 
     def forget(self, flow: str) -> None:
-        """A flow is not copied any more, or another one by its name."""
+        """The flow was removed, or replaced by another of its name."""
         with self._lock:
             self._partitions = {k: v for k, v in self._partitions.items() if k[0] != flow}
 
     def settle(self, receipts: Iterable[Receipt]) -> None:
-        """The last word of an epoch: its counters go into the totals."""
+        """The last receipts of an epoch: add their counters to the totals."""
         with self._lock:
             self.epoch = -1
             for receipt in receipts:
@@ -138,17 +138,17 @@ class Progress:
             return {key[1]: v.bytes for key, v in self._partitions.items() if key[0] == flow}
 
     def shared_partitions(self, flow: str) -> list[TopicPartition]:
-        """Those of a flow to whose remote partitions others have written, too."""
+        """Partitions of a flow to whose remote partitions other programs have written."""
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.foreign]
 
     def fallback_partitions(self, flow: str) -> list[TopicPartition]:
-        """Those of a flow in which records may stand twice."""
+        """Partitions of a flow in which duplicates are possible."""
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.fallbacks]
 
     def quarantined(self, flow: str) -> dict[TopicPartition, int]:
-        """How many records were left out, of the partitions of a flow where any was."""
+        """Records that were not mirrored, for each partition of a flow that has any."""
         with self._lock:
             views = [(key[1], v) for key, v in self._partitions.items() if key[0] == flow]
         return {partition: v.quarantined for partition, v in views if v.quarantined}

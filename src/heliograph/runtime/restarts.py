@@ -1,23 +1,23 @@
-"""How often, and how soon, the copy is started again after a failure that Spark gives up on."""
+"""How soon the copy is restarted after the Spark query has failed."""
 
 from __future__ import annotations
 
 from heliograph.client.net.backoff import Backoff
 
-#: A copy that has run this long was well: the next failure is a new one.
+#: After this long without a failure, the next one is treated as the first.
 _WELL_SECONDS = 30.0
 
 
 class Restarts:
-    """The first one follows at once, and so does every one that brings the copy on; otherwise they follow
-    later and later."""
+    """The first restart follows at once, and so does each one after records were copied; otherwise the pause
+    grows."""
 
     def __init__(self) -> None:
         self.count = 0
         self._backoff = Backoff(first=0.1, most=30.0)
 
     def next(self, ran_seconds: float, *, copied: bool) -> float:
-        """Another restart is due, after this many seconds. `copied`: records, since the one before."""
+        """Seconds until the next restart. `copied`: whether records were copied since the last one."""
         if copied or ran_seconds >= _WELL_SECONDS:
             self._backoff.reset()
         self.count += 1

@@ -1,8 +1,8 @@
-"""One term of a job with this service: all that works for it beside the copy.
+"""A connector that this service runs: its clients, threads and schedules, except for the copy itself.
 
-It begins when the service is the one that runs the job, and ends when it is not, when the job is taken off or
-changed, or at a stop. Nothing is carried over from one term to the next: what another service did in between
-is read from the clusters.
+It starts when this service becomes the leader or the connector is assigned, and ends when the leadership is
+lost, the connector is changed or removed, or the service stops. Nothing is kept for the next time: what
+another service did in between is read from the clusters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats
 from heliograph.model import ClientKind, Copied, Receipt
 from heliograph.runtime.checkpoint_connector import CheckpointConnector
 from heliograph.runtime.connector_spec import ConnectorSpec, Part
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.fencing import Fencing, LeaderSeat
 from heliograph.runtime.heartbeat_connector import PairHeartbeats
 from heliograph.runtime.observed_flow import ObservedFlow
@@ -27,16 +27,16 @@ from heliograph.runtime.schedule import Schedule, time_left
 from heliograph.runtime.source_connector import SourceConnector
 
 _OFFSETS_ROLE = "offsets-admin"
-#: Mostly a look at the clock. After a failure the copy waits for it.
+#: How often the flow's observer runs; mostly it only checks the time. After a failure the copy waits for it.
 _KEEP_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeContext:
-    """What the jobs of one service share. `internal_topics_seen(job)`: whether the job that copies between
-    the same clusters, if there is one, has seen to their internal topics."""
+    """What the connectors of one service share. `internal_topics_seen(job)`: whether the connector that
+    copies between the same clusters, if there is one, has created their internal topics."""
 
-    guard: LoopGuard
+    guard: CycleGuard
     progress: Progress
     problems: Problems
     seat: LeaderSeat
@@ -46,10 +46,10 @@ class RuntimeContext:
 
 
 class RunningConnector:
-    """Threads of its own for the job; or, in a bounded run, the caller's. `over` ends them all.
+    """Has its own threads; in a bounded run the caller's thread does the work. `over` ends the threads.
 
-    A job that copies has a `flow`, which is in tasks' hands: once it is `leaving`, its term ends when the
-    mirror has `released` it, and not before.
+    A connector that copies has a `flow`, which tasks work on: once it is `leaving`, it ends only when the
+    driver has `released` it.
     """
 
     def __init__(self, job: ConnectorSpec, around: RuntimeContext) -> None:
@@ -64,32 +64,32 @@ class RunningConnector:
         self._lock = threading.Lock()
         self._closing = False
         self._keeper: Schedule | None = None
-        self._upkeep: SourceConnector | None = None
+        self._source_connector: SourceConnector | None = None
         self._heartbeats: PairHeartbeats | None = None
         self._take_up(job)
 
     def start(self) -> None:
-        for part in (self._heartbeats, self._keeper, self._upkeep, self.groups):
+        for part in (self._heartbeats, self._keeper, self._source_connector, self.groups):
             if part is not None:
                 part.start()
 
     def before_copying(self) -> None:
-        """A bounded run's share of it, once its flow is observed."""
+        """In a bounded run: what comes before the copy, once the flow is observed."""
         if self._heartbeats is not None:
             self._heartbeats.emit_once()
-        if self._upkeep is not None:
-            self._upkeep.before_copying()
+        if self._source_connector is not None:
+            self._source_connector.before_copying()
 
     def after_copying(self) -> None:
         if self.groups is not None:
             self.groups.run_once()
 
     @property
-    def hopeless(self) -> str | None:
-        """Why waiting will not help."""
+    def fatal_error(self) -> str | None:
+        """An error that does not pass by waiting."""
         for part in (self.flow, self.groups):
-            if part is not None and part.hopeless is not None:
-                return str(part.hopeless)
+            if part is not None and part.fatal_error is not None:
+                return str(part.fatal_error)
         return None
 
     @property
@@ -98,26 +98,26 @@ class RunningConnector:
 
     @property
     def internal_topics_seen(self) -> bool:
-        return self._upkeep is None or self._upkeep.internal_topics_seen
+        return self._source_connector is None or self._source_connector.internal_topics_seen
 
     def learn(self, receipts: Sequence[Receipt]) -> list[Copied]:
-        """What its tasks have told; where they say that records have landed is returned. From any thread."""
-        if self._upkeep is None or self.flow is None:
+        """Process receipts; returns the new ranges of the offset map. For any thread."""
+        if self._source_connector is None or self.flow is None:
             return []
         name = self.flow.config.name
         own = [receipt for receipt in receipts if receipt.flow == name]
-        copied = self.flow.copied(own)  # before what they tell of gaps begins another turn
-        self._upkeep.learn(own)
+        copied = self.flow.copied(own)  # first: gaps in the receipts may begin another generation
+        self._source_connector.learn(own)
         return copied
 
     def leave(self) -> None:
-        """Its term is to end. What copies waits for the mirror; what does not need not."""
+        """End this connector. One that copies waits until the driver has released its flow."""
         self.leaving = True
         if self.flow is None:
             self.released.set()
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
-        """`goodbye`: say that the flow has stopped, which is nobody's to say once another service runs it."""
+        """`goodbye`: write that the flow has stopped; false if another service may run it already."""
         with self._lock:
             closing, self._closing = self._closing, True
         if closing:
@@ -127,8 +127,8 @@ class RunningConnector:
         left = time_left(timeout)
         if self._keeper is not None:
             self._keeper.join(left())
-        if self._upkeep is not None:
-            self._upkeep.close(left(), goodbye=goodbye)
+        if self._source_connector is not None:
+            self._source_connector.close(left(), goodbye=goodbye)
         for part in (self.groups, self._heartbeats):
             if part is not None:
                 part.close(left())
@@ -144,12 +144,12 @@ class RunningConnector:
         if isinstance(settings, Heartbeats):
             self._heartbeats = self._pair_heartbeats(settings)
         elif job.part is Part.CHECKPOINTS:
-            self.groups = self._group_upkeep(settings)
+            self.groups = self._checkpoint_connector(settings)
         else:
             around = self._around
             self.flow = self._observed(settings)
             self._keeper = self._keeper_of(self.flow)
-            self._upkeep = SourceConnector(
+            self._source_connector = SourceConnector(
                 self.flow,
                 self._client,
                 around.progress,
@@ -178,7 +178,7 @@ class RunningConnector:
         keeper.every(_KEEP_SECONDS, f"flow {flow.config.name}", flow.keep)
         return keeper
 
-    def _group_upkeep(self, flow: FlowConfig) -> CheckpointConnector:
+    def _checkpoint_connector(self, flow: FlowConfig) -> CheckpointConnector:
         return CheckpointConnector(
             flow,
             self._client(flow, flow.source, ClientRole.CHECKPOINT_SOURCE_ADMIN),
@@ -196,7 +196,7 @@ class RunningConnector:
         )
 
     def _offsets_client(self, pair: FlowConfig | Heartbeats) -> ClusterClient | None:
-        """Where offsets are stored, if that is not the target."""
+        """A client of the cluster with the offsets topic, if that is not the target."""
         if pair.offsets_alias == pair.target:
             return None
         return self._client(pair, pair.offsets_alias, _OFFSETS_ROLE)

@@ -1,7 +1,6 @@
-"""Jobs that recur, one after the other in one thread, as `org.apache.kafka.connect.mirror.Scheduler`.
+"""Runs recurring jobs one after the other in one thread, as `org.apache.kafka.connect.mirror.Scheduler`.
 
-Unlike there, a job that fails is not only logged: its failure is a problem that stays visible until
-the job has succeeded again.
+Unlike there, a failure is not only logged: it is a problem that stays visible until the job succeeds again.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from heliograph.runtime.problems import Problems
 
 log = logging.getLogger(__name__)
 
-#: What a job found wrong, subject -> sentence.
+#: Returns the problems found, subject -> sentence.
 Action = Callable[[], Mapping[str, str]]
 
-#: A job that recurs more often than this is not worth a line at INFO each time.
+#: The duration of jobs with a shorter interval is logged at DEBUG.
 _CHATTY_SECONDS = 10.0
-#: A cluster that does not answer is not asked more often.
+#: The shortest pause after a failed request.
 _RETRY_SECONDS = 1.0
 
 
@@ -35,8 +34,8 @@ class _Job:
 
 
 class Schedule:
-    """`every` first, then `start`. A job that takes longer than its interval runs again at once, but
-    never twice for one missed time."""
+    """Call `every` for each job, then `start`. A job that takes longer than its interval runs again at once;
+    missed runs are not made up for."""
 
     def __init__(self, name: str, problems: Problems, stop: threading.Event) -> None:
         self._problems = problems
@@ -47,7 +46,7 @@ class Schedule:
     def every(
         self, interval: float | None, area: str, action: Action, *, first_after: float = 0.0
     ) -> None:
-        """`area` names the job, with its flow; an interval of None is a job that is switched off."""
+        """`area` names the job and its flow; an interval of None switches the job off."""
         if interval is not None:
             self._jobs.append(_Job(area, interval, action, time.monotonic() + first_after))
 
@@ -56,18 +55,18 @@ class Schedule:
             self._thread.start()
 
     def join(self, timeout: float) -> None:
-        """Once `stop` is set."""
+        """Call this once `stop` is set."""
         if self._thread.is_alive():
             self._thread.join(timeout)
             if self._thread.is_alive():
-                log.warning("%s: did not end within %.1f s", self._thread.name, timeout)
+                log.warning("thread %s did not end within %.1f s", self._thread.name, timeout)
 
     @property
     def running(self) -> bool:
         return self._thread.is_alive()
 
     def run_all(self) -> None:
-        """Every job once, in the order in which they were given; for runs that are bounded."""
+        """Run every job once, in the order of their `every` calls; for bounded runs."""
         for job in self._jobs:
             self._do(job)
 
@@ -85,24 +84,24 @@ class Schedule:
             found = job.action()
         except ClientError as e:
             if self._stop.is_set():
-                return  # the question was cut short by the stop
+                return  # the stop interrupted the request
             job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
-            found = {"": f"{e}; trying again" if e.tried_again else str(e)}
+            found = {"": f"{e}; retrying" if e.tried_again else str(e)}
         except Exception as e:
             log.exception("%s: unexpected failure", job.area)
             found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
-        tell_duration(job.area, began, job.interval)
+        log_duration(job.area, began, job.interval)
         self._problems.update(job.area, found)
 
 
-def tell_duration(area: str, began: float, interval: float) -> None:
-    """As `Scheduler` tells it of every task: how long a cycle takes is how far an interval can go down."""
+def log_duration(area: str, began: float, interval: float) -> None:
+    """Logged by Java's `Scheduler`, too: the duration of a job is the lower limit for its interval."""
     milliseconds = int((time.monotonic() - began) * 1000)
     chatter = interval < _CHATTY_SECONDS or not milliseconds
     log.log(logging.DEBUG if chatter else logging.INFO, "%s took %d ms", area, milliseconds)
 
 
 def time_left(seconds: float) -> Callable[[], float]:
-    """What is left of them, from now on, whenever it is asked: several waits share one limit."""
+    """A function that returns the seconds left, so that several waits can share one limit."""
     deadline = time.monotonic() + seconds
     return lambda: max(deadline - time.monotonic(), 0.0)

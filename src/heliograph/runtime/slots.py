@@ -1,4 +1,4 @@
-"""How many tasks copy at a time."""
+"""The number of tasks that copy at the same time on this machine."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def slots_for(config: MirrorConfig) -> int:
 
 
 def slots_here() -> int:
-    """As many as make sense on this machine."""
+    """One for every two cores, at least one."""
     return max(1, (os.cpu_count() or 1) // 2)

@@ -1,9 +1,9 @@
-"""What goes on around the data of one flow: internal topics, configurations, ACLs, its own state.
+"""The jobs of MirrorSourceConnector besides the copy: internal topics, topic settings, ACLs, flow state.
 
-Two threads, so that one that waits does not hold up the other, and none of them the copying:
+Two threads with their own clients, so that neither delays the other or the copy:
 
-    topics   internal topics ► configurations ► ACLs       MirrorSourceConnector's part
-    state    where the flow stands                         told to `heliograph status` and other mirrors
+    topics   internal topics ► topic settings ► ACLs       as in MirrorSourceConnector
+    state    position and problems of the flow             for `heliograph status` and other mirrors
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from heliograph.sync.configs import sync_configs
 from heliograph.sync.internal_topics import ensure_internal_topic
 from heliograph.sync.state import StateSync
 
-#: How often a missing internal topic is tried again.
+#: How often the creation of a missing internal topic is retried.
 _INTERNAL_TOPICS_SECONDS = 30.0
 _STATE_SECONDS = 5.0
-#: Of the clients that each thread has, to the source and to the target.
+#: The roles of each thread's clients, for the source and the target.
 _ROLES = {
     "topics": (ClientRole.REPLICATION_SOURCE_ADMIN, ClientRole.REPLICATION_TARGET_ADMIN),
     "state": ("state-source-admin", "state-target-producer"),
@@ -61,7 +61,7 @@ class SourceConnector:
         self._problems = problems
         self._config = flow.config
         self._topic_filter = flow.config.topic_filter()
-        self._missing = _left_to_upkeep(flow.config)
+        self._missing = _topics_to_create(flow.config)
         self._clients = {
             (thread, alias): clients(flow.config, alias, role)
             for thread, roles in _ROLES.items()
@@ -70,58 +70,61 @@ class SourceConnector:
         self._state = StateSync(flow.config, *self._both("state"), since_ms)
         self._stop = stop
         self.internal_topics_seen = False
-        self._topics = Schedule(f"{flow.config.name} upkeep", problems, stop)
-        self._telling = Schedule(f"{flow.config.name} state", problems, stop)
+        self._topic_jobs = Schedule(f"{flow.config.name} topics and ACLs", problems, stop)
+        self._state_jobs = Schedule(f"{flow.config.name} state", problems, stop)
         self._plan_topics()
-        self._telling.every(_STATE_SECONDS, f"flow {flow.config.name}: state", self._tell_state)
+        self._state_jobs.every(
+            _STATE_SECONDS, f"flow {flow.config.name}: state", self._report_state
+        )
 
     def start(self) -> None:
         for schedule in self._schedules:
             schedule.start()
 
     def before_copying(self) -> None:
-        """A bounded run's share of it, while nothing is copied yet."""
-        self._telling.run_all()
-        self._topics.run_all()
+        """In a bounded run: all jobs once, before anything is copied."""
+        self._state_jobs.run_all()
+        self._topic_jobs.run_all()
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
-        """What tasks have copied; from any thread."""
-        self._flow.gaps.hear(list(receipts))
+        """Process receipts; for any thread."""
+        self._flow.gaps.learn(list(receipts))
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
         left = time_left(timeout)
         for schedule in self._schedules:
             schedule.join(left())
-        if goodbye and self._state.told_anything and not self._telling.running and left():
-            self._say_goodbye()
+        if goodbye and self._state.told_anything and not self._state_jobs.running and left():
+            self._write_stopped()
         for client in self._clients.values():
             client.close()
 
-    def _say_goodbye(self) -> None:
-        """A last word on the flow's state; a mirror in the other direction need not wait for it to age."""
+    def _write_stopped(self) -> None:
+        """Write that the flow has stopped, so that a mirror in the other direction need not wait until its
+        state expires."""
         for client in self._both("state"):
             client.stopped = lambda: False
             client.timeout = _GOODBYE_SECONDS
         try:
             self._write_state(STOPPED)
         except ClientError as e:
-            log.warning("flow %s: its last state could not be told: %s", self._config.name, e)
+            log.warning("flow %s: could not write its last state: %s", self._config.name, e)
 
     @property
     def _schedules(self) -> tuple[Schedule, ...]:
-        return self._topics, self._telling
+        return self._topic_jobs, self._state_jobs
 
     # ── the threads' jobs ────────────────────────────────────────────────────────────────
 
     def _plan_topics(self) -> None:
         name = f"flow {self._config.name}"
-        self._topics.every(
+        self._topic_jobs.every(
             _INTERNAL_TOPICS_SECONDS, f"{name}: internal topics", self._ensure_internal_topics
         )
         configs = self._config.config_sync.interval_seconds
-        self._topics.every(configs, f"{name}: topic configurations", self._sync_configs)
+        self._topic_jobs.every(configs, f"{name}: topic configurations", self._sync_configs)
         acls = self._config.acl_sync_interval_seconds
-        self._topics.every(acls, f"{name}: ACLs", self._sync_acls)
+        self._topic_jobs.every(acls, f"{name}: ACLs", self._sync_acls)
 
     def _ensure_internal_topics(self) -> Mapping[str, str]:
         problems = {}
@@ -143,8 +146,8 @@ class SourceConnector:
         source, target = self._both("topics")
         return sync_acls(self._config, self._topic_filter, source, target).problems
 
-    def _tell_state(self) -> Mapping[str, str]:
-        """As soon as the flow knows what it will mirror, and before it does: others may depend on it."""
+    def _report_state(self) -> Mapping[str, str]:
+        """As soon as the flow is observed, before it copies: other mirrors detect cycles by it."""
         if not self._await(lambda: self._flow.observed, _STATE_SECONDS):
             return {}
         noted = {
@@ -155,33 +158,33 @@ class SourceConnector:
         return {**noted, **self._write_state(RUNNING)}
 
     def _shared_partitions(self) -> Mapping[str, str]:
-        """Remote partitions that are no copies any more."""
+        """Remote partitions that other programs write to."""
         remote = {
             TopicPartition(self._config.target_topic(topic), number)
             for topic, number in self._progress.shared_partitions(self._config.name)
         }
         sentence = (
-            "somebody else writes to it, too, so it is no copy of its source any more; let only this "
+            "another program also writes to it, so it is no longer a copy of its source; let only this "
             "mirror write to remote topics"
         )
         return {str(partition): f"{partition}: {sentence}" for partition in remote}
 
     def _fallback_partitions(self) -> Mapping[str, str]:
-        """Source partitions that went on at least once since this service started."""
+        """Source partitions that resumed at least once since this service started."""
         return {
-            f"{partition} resumed": f"{partition}: went on at least once, since nobody could tell what of it "
-            "was on the target; records may stand there twice"
+            f"{partition} resumed": f"{partition}: resumed at least once, since it could not be determined "
+            "which records had reached the target; duplicates possible"
             for partition in self._progress.fallback_partitions(self._config.name)
         }
 
     def _left_out(self) -> Mapping[str, str]:
-        """Records that are in quarantine instead of on the target, since this service started."""
+        """Records that were quarantined since this service started."""
         topic = self._config.quarantine
         if topic is None:
             return {}
         return {
-            f"{partition} quarantine": f"{partition}: {count:,} records are not mirrored, since the target "
-            f"does not take them; {topic.name} on {self._config.target} names each"
+            f"{partition} quarantine": f"{partition}: {count:,} records are not mirrored, because the target "
+            f"rejects them; {topic.name} on {self._config.target} lists each"
             for partition, count in self._progress.quarantined(self._config.name).items()
         }
 
@@ -206,7 +209,7 @@ class SourceConnector:
         )
 
     def _await(self, ready: Callable[[], bool], seconds: float) -> bool:
-        """Whether something that another thread brings about came before the stop, and in time."""
+        """Whether the condition became true in time and before the stop."""
         deadline = time.monotonic() + seconds
         while not ready():
             if self._stop.wait(0.1) or time.monotonic() > deadline:
@@ -218,9 +221,9 @@ class SourceConnector:
         return self._clients[thread, source], self._clients[thread, target]
 
 
-def _left_to_upkeep(flow: FlowConfig) -> list[PlacedTopic]:
-    """Not the offsets topic, without which the flow cannot run, and which it sees to itself; nor the
-    checkpoints topic, which comes with the first checkpoint; nor that of the state."""
+def _topics_to_create(flow: FlowConfig) -> list[PlacedTopic]:
+    """All internal topics but three: the flow itself creates the offsets topic and the state topic, and the
+    checkpoints topic is created with the first checkpoint."""
     others = {flow.offsets_topic, state_of(flow).topic}
     if flow.checkpoints is not None:
         others.add(flow.checkpoints.topic)

@@ -1,4 +1,4 @@
-"""What tasks are given of the clusters: how to reach them, and their keys and certificates."""
+"""Prepares what tasks need to reach the clusters: addresses, settings, keys and certificates."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _FILES_SECONDS = 5.0
 
 
 class TaskSetups:
-    """Of one epoch after the other. What is in files, tasks get as it is when theirs begins.
+    """Files with keys and certificates are read at the begin of each epoch.
 
-    `accepts_unencrypted`: whether secrets may go to a Spark cluster that does not protect them.
+    `accepts_unencrypted`: whether secrets may be sent to a Spark cluster that does not encrypt them.
     """
 
     def __init__(self, spark: LocalSpark | ClusterSpark, *, accepts_unencrypted: bool) -> None:
         self._spark = spark
         self._accepts = accepts_unencrypted
-        self._shipment = CredentialBundle()
+        self._bundle = CredentialBundle()
         self._next_look = 0.0
-        self._said = False  # that secrets travel unprotected
+        self._warned = False  # that secrets are sent unencrypted
 
     def refusal(self, setup: FlowSetup) -> str | None:
-        """Why this flow's tasks may not be given what they need; None: they may."""
+        """Why this flow's secrets may not be sent to tasks; None: they may."""
         if not _has_secrets(setup):
             return None
         return refusal(setup.flow.name, self._spark.protection, accepted=self._accepts)
 
     def pack(self, setups: Sequence[FlowSetup]) -> list[FlowSetup]:
-        """Raises ConfigError if one of them is refused: nothing of any goes out then."""
+        """Raises ConfigError if one of the flows is refused; then nothing is sent."""
         if refused := [why for each in setups if (why := self.refusal(each)) is not None]:
             raise ConfigError(refused)
         self._warn_of_secrets(setups)
-        self._shipment.begin()
-        pack = self._shipment.pack
+        self._bundle.begin()
+        pack = self._bundle.pack
         return [
             replace(
                 setup,
@@ -55,15 +55,16 @@ class TaskSetups:
         ]
 
     def outdated(self) -> bool:
-        """Whether files have changed since; looked at every few seconds. Running tasks have the old ones."""
+        """Whether files have changed since the epoch began; checked every 5 s."""
         if time.monotonic() <= self._next_look:
             return False
         self._next_look = time.monotonic() + _FILES_SECONDS
-        return self._shipment.stale()
+        return self._bundle.stale()
 
     def _warn_of_secrets(self, setups: Sequence[FlowSetup]) -> None:
-        if not self._said and not self._spark.protection.enough and any(map(_has_secrets, setups)):
-            self._said = True
+        enough = self._spark.protection.enough
+        if not self._warned and not enough and any(map(_has_secrets, setups)):
+            self._warned = True
             log.warning("%s", warning(self._spark.protection))
 
 

@@ -1,4 +1,4 @@
-"""Everyone who works beside the copy: who decides what this service runs, and the terms that follow."""
+"""The connectors that this service runs, and the groups whose leadership decides that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ClientError
 from heliograph.model import Receipt
 from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup, flows_of
-from heliograph.runtime.cycle_guard import LoopGuard
+from heliograph.runtime.cycle_guard import CycleGuard
 from heliograph.runtime.fencing import LeaderSeat
 from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.observed_flow import ObservedFlow
@@ -21,7 +21,7 @@ from heliograph.runtime.schedule import time_left
 
 
 class Worker:
-    """A leadership for every group of workers."""
+    """Has a leadership for every group."""
 
     def __init__(
         self,
@@ -32,135 +32,141 @@ class Worker:
         slots: int,
     ) -> None:
         since_ms = int(time.time() * 1000)
-        self._guard = LoopGuard((), since_ms)
+        self._guard = CycleGuard((), since_ms)
         self._progress = progress
         self._problems = problems
         self._since_ms = since_ms
         self._slots = slots
         self.leaderships = [self._leadership(each, stop) for each in groups]
-        self._reckon()
+        self._update_guard()
 
     def start(self, *, bounded: bool = False) -> None:
-        """Join the groups. Unless the run is bounded, everything else follows by itself."""
+        """Join the groups. Unless the run is bounded, connectors are started in their own threads."""
         for leadership in self.leaderships:
             leadership.start(bounded=bounded)
 
     def assign(
         self, leadership: Leadership, jobs: Iterable[ConnectorSpec], term: int | None = None
     ) -> None:
-        """What one of the groups stands for from now on; with a `term`, if that still lasts."""
+        """Set the connectors of one group; with a `term`, only if that is still the current one."""
         leadership.assign(jobs, term)
-        self._reckon()
+        self._update_guard()
 
-    def tenure_of(self, job: ConnectorSpec) -> RunningConnector | None:
-        """Of this very job; not of one by its name that it replaces."""
-        for tenure in self.tenures:
-            if tenure.job == job and not tenure.leaving:
-                return tenure
+    def connector_of(self, job: ConnectorSpec) -> RunningConnector | None:
+        """The running connector of exactly this job, not of an earlier one with the same name."""
+        for connector in self.connectors:
+            if connector.job == job and not connector.leaving:
+                return connector
         return None
 
     def busy(self, name: str) -> bool:
-        """Whether anything is still at work for a job of this name."""
-        return any(t.job.name == name and not t.closed.is_set() for t in self.tenures)
+        """Whether a connector of this name has not ended yet."""
+        return any(t.job.name == name and not t.closed.is_set() for t in self.connectors)
 
     @property
     def flows(self) -> list[ObservedFlow]:
-        """Those that this service, and no other, is to copy at this moment."""
+        """The flows that this service copies at the moment."""
         return [
-            tenure.flow
+            connector.flow
             for leadership in self.leaderships
             if leadership.leads
-            for tenure in leadership.tenures
-            if tenure.flow is not None and not tenure.leaving
+            for connector in leadership.connectors
+            if connector.flow is not None and not connector.leaving
         ]
 
     @property
     def leaving(self) -> list[ObservedFlow]:
-        """Those whose tasks are to end in order."""
+        """The flows whose tasks have to finish."""
         return [
-            tenure.flow
+            connector.flow
             for leadership in self.leaderships
             if leadership.leads
-            for tenure in leadership.tenures
-            if tenure.flow is not None and tenure.leaving
+            for connector in leadership.connectors
+            if connector.flow is not None and connector.leaving
         ]
 
     def setups(self, flows: Sequence[ObservedFlow]) -> list[FlowSetup]:
-        return [tenure.job.setup() for tenure in self.tenures if tenure.flow in flows]
+        return [connector.job.setup() for connector in self.connectors if connector.flow in flows]
 
     @property
     def last_flows(self) -> list[ObservedFlow]:
-        """Of all terms, whoever leads at this moment; at the end of a run, those that it ran last."""
-        return [tenure.flow for tenure in self.tenures if tenure.flow is not None]
+        """The flows of all running connectors, also if this service does not lead at the moment."""
+        return [connector.flow for connector in self.connectors if connector.flow is not None]
 
     @property
     def copies(self) -> bool:
-        """Whether there is anything to copy, ever, as far as is known."""
+        """Whether any connector copies."""
         return any(flows_of(leadership.jobs) for leadership in self.leaderships)
 
     @property
     def settled_in(self) -> bool:
-        """Whether it is decided who runs what, and what runs here has been observed."""
+        """Whether all groups have a leader, and the flows of this service are observed."""
         decided = all(leadership.decided for leadership in self.leaderships)
         return decided and all(flow.observed for flow in self.flows)
 
     def release(self, leased: Sequence[ObservedFlow]) -> None:
-        """No task has anything to do any more with flows that are not `leased`."""
-        for tenure in self.tenures:
-            if tenure.leaving and not tenure.released.is_set() and tenure.flow not in leased:
-                self._progress.forget(tenure.job.flow().name)
-                tenure.released.set()
+        """Tasks have finished with all flows that are not `leased`."""
+        for connector in self.connectors:
+            if (
+                connector.leaving
+                and not connector.released.is_set()
+                and connector.flow not in leased
+            ):
+                self._progress.forget(connector.job.flow().name)
+                connector.released.set()
 
-    def hopeless(self) -> ClientError | None:
-        """Why waiting will not help, if that is so for every flow; what people mend while a service runs
-        comes first."""
+    def fatal_error(self) -> ClientError | None:
+        """An error that does not pass by waiting, if every flow has one; one that an operator can correct
+        while the service runs comes first."""
         found: list[ClientError | None] = []
         for leadership in self._of_flows():
-            flows = [tenure.flow for tenure in leadership.tenures if tenure.flow is not None]
-            found += [flow.hopeless for flow in flows] or [leadership.hopeless]
+            flows = [
+                connector.flow for connector in leadership.connectors if connector.flow is not None
+            ]
+            found += [flow.fatal_error for flow in flows] or [leadership.fatal_error]
         causes = sorted(
             (e for e in found if e is not None), key=lambda e: e.tried_again, reverse=True
         )
         return causes[0] if causes and len(causes) == len(found) else None
 
     def waits_for(self) -> str | None:
-        """What keeps this service from running all of its flows; None: nothing."""
+        """Why this service does not run all of its flows; None if it does."""
         for leadership in self._of_flows():
             if not leadership.leads:
                 return f"{', '.join(leadership.names)}: {leadership.waits_for}"
         return None
 
     def _of_flows(self) -> list[Leadership]:
-        """Not those of heartbeats alone."""
+        """Groups with connectors that copy."""
         return [each for each in self.leaderships if flows_of(each.jobs)]
 
     def before_copying(self) -> None:
-        """A bounded run's share of it, once its flows are observed."""
-        for tenure in self.tenures:
-            tenure.before_copying()
+        """In a bounded run: what comes before the copy, once the flows are observed."""
+        for connector in self.connectors:
+            connector.before_copying()
 
     def after_copying(self) -> None:
-        for tenure in self.tenures:
-            tenure.after_copying()
+        for connector in self.connectors:
+            connector.after_copying()
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
-        """What tasks have copied; from any thread."""
-        told, tenures = list(receipts), self.tenures
-        for copying in tenures:
-            copied = copying.learn(told)
-            for other in tenures if copied else ():
+        """Pass on what tasks have copied; for any thread."""
+        reported, connectors = list(receipts), self.connectors
+        for copying in connectors:
+            copied = copying.learn(reported)
+            for other in connectors if copied else ():
                 if other.groups is not None and other.job.pair == copying.job.pair:
                     other.groups.learn(copied)
 
     def close(self, timeout: float) -> None:
-        """Once `stop` is set."""
+        """Call this once `stop` is set."""
         left = time_left(timeout)
         for leadership in self.leaderships:
             leadership.close(left())
 
     @property
-    def tenures(self) -> list[RunningConnector]:
-        return [tenure for leadership in self.leaderships for tenure in leadership.tenures]
+    def connectors(self) -> list[RunningConnector]:
+        return [connector for leadership in self.leaderships for connector in leadership.connectors]
 
     def _leadership(self, work: WorkGroup, stop: threading.Event) -> Leadership:
         around = RuntimeContext(
@@ -176,8 +182,8 @@ class Worker:
 
     def _internal_topics_seen(self, job: ConnectorSpec) -> bool:
         return all(
-            t.internal_topics_seen for t in self.tenures if t.job.is_between_clusters_of(job)
+            t.internal_topics_seen for t in self.connectors if t.job.is_between_clusters_of(job)
         )
 
-    def _reckon(self) -> None:
-        self._guard.reckon_with(flows_of([job for each in self.leaderships for job in each.jobs]))
+    def _update_guard(self) -> None:
+        self._guard.set_flows(flows_of([job for each in self.leaderships for job in each.jobs]))

@@ -1,8 +1,8 @@
-"""Leases as rows of a stream; a row of its result says that a task has ended.
+"""Gives leases to Spark as rows of a stream: one row per task slot and epoch.
 
-A row holds the leases of one task, in JSON; an epoch adds one row per task slot. The stream is Spark's
-memory stream, which lives in the driver's JVM: with a Python data source, planning an epoch takes up to
-five more Python processes and a start-up of seconds (docs/decisions/0002-lease-source.md).
+A row holds the leases of one task as JSON; a row of the result says that the task has ended. The stream is
+Spark's memory stream, which is in the driver's JVM: with a Python data source, planning an epoch would need
+up to five more Python processes and some seconds to start them (docs/decisions/0002-lease-source.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.model import (
-    Landmark,
+    AckedOffsets,
     LeaderEpochMark,
     Lease,
     Lineage,
@@ -27,18 +27,18 @@ from heliograph.security import Secret
 from heliograph.spark.receipt_codec import snapshot_from_json
 from heliograph.spark.sealing import seal, unseal
 
-#: What Spark returns of a task: that it has ended.
+#: A row of the result: this task has ended.
 ENDED = pa.schema([("epoch", pa.int64()), ("task", pa.int32())])
 ENDED_DDL = "epoch long, task int"
 
-#: Of one task, by flow.
+#: The producer identities of one task, by flow.
 Producers = Mapping[str, ProducerIdentity]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskAssignment:
-    """The leases of one task in one epoch, and the flows that they are of as they are configured then; of
-    flows that mirror exactly once, the identity to write under. `running` are the flows of all tasks."""
+    """The leases of one task in one epoch, with the configuration of their flows and, for exactly-once flows,
+    the producer identity. `running` are the flows of all tasks."""
 
     epoch: int
     task: int
@@ -48,21 +48,21 @@ class TaskAssignment:
     producers: Producers = field(default_factory=dict)
 
 
-def write_bundle(bundle: TaskAssignment, key: Secret) -> str:
+def write_assignment(assignment: TaskAssignment, key: Secret) -> str:
     return json.dumps(
         {
-            "epoch": bundle.epoch,
-            "task": bundle.task,
-            "leases": [asdict(lease) for lease in bundle.leases],
-            "setups": seal(key, bundle.setups),
-            "running": bundle.running,
-            "producers": bundle.producers,
+            "epoch": assignment.epoch,
+            "task": assignment.task,
+            "leases": [asdict(lease) for lease in assignment.leases],
+            "setups": seal(key, assignment.setups),
+            "running": assignment.running,
+            "producers": assignment.producers,
         },
         separators=(",", ":"),
     )
 
 
-def read_bundle(text: str, key: Secret) -> TaskAssignment:
+def read_assignment(text: str, key: Secret) -> TaskAssignment:
     document = json.loads(text)
     leases = tuple(
         Lease(
@@ -85,16 +85,19 @@ def read_bundle(text: str, key: Secret) -> TaskAssignment:
     )
 
 
-def write_ended(bundle: TaskAssignment) -> Any:
-    row = {"epoch": [bundle.epoch], "task": [bundle.task]}
+def write_ended(assignment: TaskAssignment) -> Any:
+    row = {"epoch": [assignment.epoch], "task": [assignment.task]}
     return pa.RecordBatch.from_pydict(row, schema=ENDED)
 
 
 def _lineage(
-    origin: Sequence[Any], mark: Sequence[Any] | None, turn: int, landmark: Sequence[int] | None
+    origin: Sequence[Any],
+    mark: Sequence[Any] | None,
+    generation: int,
+    acked_offsets: Sequence[int] | None,
 ) -> Lineage:
-    known = Landmark(*landmark) if landmark is not None else None
-    return Lineage(TopicIdPair(*origin), LeaderEpochMark.of(mark), turn, known)
+    known = AckedOffsets(*acked_offsets) if acked_offsets is not None else None
+    return Lineage(TopicIdPair(*origin), LeaderEpochMark.of(mark), generation, known)
 
 
 class LeaseStream:
@@ -123,13 +126,13 @@ class LeaseStream:
         setups: Sequence[FlowSetup] = (),
         producers: Sequence[Producers] = (),
     ) -> None:
-        """Each task is told of the flows that its leases are of."""
+        """Each task gets the setups of its own flows only."""
         rows = self._jvm.java.util.ArrayList()
         for slot in range(self.slots):
             leases = tuple(tasks[slot]) if slot < len(tasks) else ()
             its = producers[slot] if slot < len(producers) else {}
             flows = {lease.flow for lease in leases}
-            bundle = TaskAssignment(
+            assignment = TaskAssignment(
                 epoch=epoch,
                 task=slot,
                 leases=leases,
@@ -137,6 +140,6 @@ class LeaseStream:
                 running=tuple(each.flow.name for each in setups),
                 producers=its,
             )
-            rows.add(write_bundle(bundle, self._seal_key))
+            rows.add(write_assignment(assignment, self._seal_key))
         converters = self._jvm.scala.jdk.javaapi.CollectionConverters
         self._stream.addData(converters.asScala(rows).toSeq())

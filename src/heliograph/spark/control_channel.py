@@ -1,18 +1,18 @@
-"""The task's end of the line to its driver: receipts and logs one way, the right to copy the other.
+"""The task's end of the control channel: sends receipts and log lines, asks whether its leases are valid.
 
     driver ──►  <challenge>
     task   ──►  {"epoch":7,"task":0,"attempt":"42","nonce":…,"proof":…}          hello
-    driver ──►  granted  |  refused <why>
+    driver ──►  granted  |  refused <cause>
     task   ──►  {"ask":3}  {"receipts":[…]}  {"level":30,"message":…}  {"done":true}
     driver ──►  alive 3  |  end  |  end us->eu
 
-Lines over TCP, as Spark's own executors talk to their driver: what can run a task can reach it. All but the
-first two are signed (`signed_lines.py`), so that neither side obeys or believes a stranger. The driver
-grants the leases of a task to its first attempt only (`plan/grants.py`). Every second the task asks whether
-they still hold; an answer confirms them for `SILENT_SECONDS` from when the task *asked*, so that answers
-which waited in a buffer while this process was frozen confirm nothing. Without an answer, or without the
-connection, the leases lapse: the task stops where it is, since the driver may lease its partitions anew. No
-task outlives its service, nor copies on while another service takes over.
+Lines over TCP: executors can reach the driver, since Spark itself needs that. All lines but the first two are
+signed (`signed_lines.py`), so that neither side accepts lines of another program. The driver grants the
+leases of a task to its first attempt only (`plan/grants.py`). Every second the task asks whether they are
+still valid; an answer confirms them for `SILENT_SECONDS` from when the task *asked*, so that answers which
+were buffered while this process was frozen confirm nothing. Without an answer or the connection, the leases
+lapse and the task stops, since the driver may lease its partitions to another task. No task outlives its
+service, or copies while another service takes over.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from heliograph.spark.signed_lines import (
 log = logging.getLogger(__name__)
 
 _MAX_LOG = 4096
-#: A broken line is not reported over that line, nor what its other end has logged.
+#: Errors of the channel are not sent over the channel, nor what the driver's end has logged.
 _UNREPORTED = frozenset({__name__, "heliograph.spark.control_server"})
-#: For the first line of either side.
+#: For the first line of each side.
 HELLO_SECONDS = 10.0
 _ASK_SECONDS = 1.0
 
@@ -62,8 +62,8 @@ class _ToDriver(logging.Handler):
 
 
 class TaskChannel:
-    """Receipts are sent when they changed; `ended` is true once the epoch is over, `ended_flows` are those
-    that are over already. One thread calls `wait` and `report`; any may look whether leases have `lapsed`."""
+    """Only changed receipts are sent. `ended` is true once the epoch has ended, `ended_flows` are the flows
+    that have ended before. One thread calls `wait` and `report`; any thread may read `lapsed`."""
 
     def __init__(self, address: tuple[str, int], key: Secret, hello: Hello) -> None:
         """Returns when the leases are granted; raises LeaseRefused or ConnectionLost."""
@@ -92,8 +92,8 @@ class TaskChannel:
 
     def _say_hello(self, key: Secret, hello: Hello) -> None:
         challenge, nonce = self._first_line().decode(errors="replace"), new_nonce()
-        said = proof(key, "hello", challenge, nonce, *map(str, hello))
-        text = json.dumps({**hello._asdict(), "nonce": nonce, "proof": said}).encode()
+        signature = proof(key, "hello", challenge, nonce, *map(str, hello))
+        text = json.dumps({**hello._asdict(), "nonce": nonce, "proof": signature}).encode()
         self._signs = SignedLines(key, TASK, challenge, nonce)
         self._checks = SignedLines(key, DRIVER, challenge, nonce)
         try:
@@ -107,7 +107,7 @@ class TaskChannel:
             raise LeaseRefused(
                 f"epoch {hello.epoch}, task {hello.task}: attempt {hello.attempt} may not copy: {why or word}"
             )
-        self._obey(b"")  # what came with it
+        self._process(b"")  # lines that arrived with it
 
     def _checked(self, line: bytes) -> str:
         try:
@@ -118,31 +118,33 @@ class TaskChannel:
     def _first_line(self) -> bytes:
         while b"\n" not in self._line:
             try:
-                said = self._socket.recv(4096)
+                received = self._socket.recv(4096)
             except OSError as e:
                 raise ConnectionLost(f"{self._driver}: did not grant the leases: {e}") from e
-            if not said:
-                raise ConnectionLost(f"{self._driver}: hung up without granting the leases")
-            self._line += said
+            if not received:
+                raise ConnectionLost(
+                    f"{self._driver}: closed the connection without granting leases"
+                )
+            self._line += received
         line, _, self._line = self._line.partition(b"\n")
         return line
 
     @property
     def lapsed(self) -> bool:
-        """Whether the driver may have leased the partitions to others meanwhile; for good, once it is so."""
+        """Whether the driver may have leased the partitions to another task; stays true once it is."""
         if not self._lapsed and time.monotonic() - self.confirmed_at > SILENT_SECONDS:
             self._lose(f"has not answered for {SILENT_SECONDS:g} s")
         return self._lapsed
 
     def wait(self, timeout: float) -> None:
-        """Wait for the driver's word, at most `timeout` seconds."""
+        """Wait for a line of the driver, at most `timeout` seconds."""
         if self.lapsed:
             time.sleep(timeout)
             return
         self._ask(time.monotonic())
         readable, _, _ = select.select([self._socket], [], [], timeout)
         if readable:
-            self._hear()
+            self._receive()
 
     def _ask(self, now: float) -> None:
         if now - self._asked_at >= _ASK_SECONDS:
@@ -150,18 +152,18 @@ class TaskChannel:
             self._asked[self.asks] = self._asked_at = now
             self._write({"ask": self.asks})
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         try:
-            said = self._socket.recv(4096)
+            received = self._socket.recv(4096)
         except OSError as e:
             self._lose(f"connection broke: {e}")
             return
-        if not said:
+        if not received:
             self._lose("has closed the connection")
-        self._obey(said)
+        self._process(received)
 
-    def _obey(self, said: bytes) -> None:
-        *lines, self._line = (self._line + said).split(b"\n")
+    def _process(self, received: bytes) -> None:
+        *lines, self._line = (self._line + received).split(b"\n")
         try:
             words = [self._checked(line) for line in lines]
         except ConnectionLost as e:
@@ -178,7 +180,7 @@ class TaskChannel:
     def _lose(self, why: str) -> None:
         if not self._lapsed:
             self._lapsed = True
-            log.warning("%s %s; its leases have lapsed, this task stops", self._driver, why)
+            log.warning("%s %s; the leases have lapsed, this task stops", self._driver, why)
 
     def report(self, receipts: Iterable[Receipt]) -> None:
         changed = []
@@ -196,10 +198,10 @@ class TaskChannel:
 
     @contextmanager
     def forwarding_logs(self) -> Iterator[None]:
-        """What this process has to say is logged by the driver, where a user sees it."""
+        """Log lines of this process are logged by the driver, where the user sees them."""
         logger, handler = logging.getLogger("heliograph"), _ToDriver(self._log)
         before = logger.level
-        logger.setLevel(logging.INFO)  # a worker of Spark's logs warnings only
+        logger.setLevel(logging.INFO)  # in Spark's workers the level is WARNING
         logger.addHandler(handler)
         try:
             yield
@@ -208,7 +210,7 @@ class TaskChannel:
             logger.setLevel(before)
 
     def say_done(self) -> None:
-        """All receipts were reported, and the task returns; one that is gone without this word is missed."""
+        """All receipts are sent, and the task returns; without this line the driver reports a lost task."""
         self._write({"done": True})
 
     def close(self) -> None:
@@ -220,7 +222,7 @@ class TaskChannel:
 
     def _write(self, message: dict[str, Any]) -> None:
         if self._lapsed:
-            return  # the driver does not read it, or does not count it any more
+            return  # the driver ignores it, or does not receive it
         try:
             with self._lock:
                 self._socket.sendall(self._signs.sign(json.dumps(message).encode()))

@@ -1,6 +1,6 @@
-"""The driver's end of the line to its tasks: grants leases, hands on receipts, says when an epoch is over.
+"""The driver's end of the control channel: grants leases, receives receipts, ends epochs.
 
-The protocol is in `control_channel.py`. A task that is gone without a word is reported to the driver.
+The protocol is described in `control_channel.py`.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from heliograph.spark.signed_lines import (
 
 log = logging.getLogger(__name__)
 
-#: Bytes of one message: a receipt takes about 300, a task rarely has 10,000 of them; a range takes 40,
-#: and a copy loop tells at most 50,000 at a time.
+#: Bytes of one message: a receipt takes about 300, and a task rarely has 10,000 of them; a range takes 40,
+#: and a copy loop sends at most 50,000 at a time.
 _MAX_LINE = 16 << 20
 _MAX_HELLO = 4096
-#: Connections that have not proved to be a task's, at a time; each has a thread. With one more, the one that
-#: has waited longest is hung up on: a task proves itself at once.
-_MAX_STRANGERS = 64
+#: Connections without a valid hello at the same time; each has a thread. If there are more, the oldest is
+#: closed: a task sends its hello at once.
+_MAX_UNPROVEN = 64
 _WAIT_SECONDS = 0.05
-#: How much later than its leases lapse a task has stopped: it looks with every step.
+#: A task has stopped this long after its leases have lapsed: it checks with every step.
 _NOTICE_SECONDS = 1.0
 
 
 @dataclass(slots=True)
 class _Task:
     epoch: int
-    asked: float  # when it was last heard to ask; its leases lapse at most SILENT_SECONDS later
+    asked: float  # when its last question arrived; its leases lapse at most SILENT_SECONDS later
     signs: SignedLines
 
 
 class ChannelServer:
     """`on_receipts(epoch, receipts)`, `on_done(epoch, task)` after the last of them, and `on_gone(epoch,
-    task)` if its line ended without that word, are called in threads of the channel, and must not wait. With
-    a `port` of 0, any that is free. Raises EnvironmentProblem if it cannot be had."""
+    task)` if a connection ended before that, are called in threads of the channel, and must not block. A
+    `port` of 0 means any free one. Raises EnvironmentProblem if the port cannot be used."""
 
     def __init__(
         self,
@@ -78,53 +78,53 @@ class ChannelServer:
                 "driver.channel.port to an address of this machine and a free port"
             ) from e
         self.address: tuple[str, int] = self._listener.getsockname()[:2]
-        self._lock = threading.Lock()  # of everything below, and of what is said to tasks
+        self._lock = threading.Lock()  # for everything below, and for writing to tasks
         self._grants = Grants()
-        self._strangers: dict[socket.socket, None] = {}  # oldest first
+        self._unproven: dict[socket.socket, None] = {}  # oldest first
         self._repeats = LogThrottle()
         self._tasks: dict[socket.socket, _Task] = {}
-        #: The last epoch that was ended, of all flows ("") and of single ones.
+        #: The last epoch that was ended, for all flows ("") and for single ones.
         self._ended: dict[str, int] = {}
         self._closed = threading.Event()
         threading.Thread(target=self._accept, name="channel", daemon=True).start()
 
     def open_epoch(self, epoch: int) -> None:
-        """From now on the leases of this epoch are granted, each once, and no others."""
+        """Grant the leases of this epoch, each once, and no others."""
         with self._lock:
             self._grants.open(epoch)
 
     def end_epoch(self, epoch: int, flow: str = "") -> None:
-        """Tell every task of this epoch, connected or still to come, to finish, or to finish with a flow."""
+        """Have all tasks of this epoch, also those that connect later, finish; or finish one flow."""
         with self._lock:
             self._ended[flow] = max(self._ended.get(flow, -1), epoch)
             for line, task in self._tasks.items():
                 if task.epoch <= epoch:
-                    _tell(line, task.signs, f"end {flow}".strip())
+                    _send_line(line, task.signs, f"end {flow}".strip())
 
     def withdraw(self, epoch: int, patience: float, stopped: Callable[[], bool]) -> None:
-        """End an epoch whose result will not come: when this returns, no task copies under its leases.
+        """End an epoch that failed: when this returns, no task copies under its leases.
 
-        Tasks that do not end within `patience` are hung up on; one that this does not reach stops when its
-        leases lapse, which is waited for, unless `stopped`.
+        Connections of tasks that do not end within `patience` seconds are closed. A task that cannot be
+        reached stops when its leases lapse; this waits for that, unless `stopped`.
         """
         with self._lock:
             self._grants.close()
         self.end_epoch(epoch)
         if self.await_gone(epoch, patience, stopped):
             return
-        log.warning("epoch %d: tasks still running after %g s; hanging up on them", epoch, patience)
+        log.warning("epoch %d: tasks still running after %g s; disconnecting them", epoch, patience)
         with self._lock:
             for line, task in self._tasks.items():
                 if task.epoch <= epoch:
-                    _shut_down(line, socket.SHUT_WR)  # it hangs up, too, when it has stopped
+                    _shut_down(line, socket.SHUT_WR)  # the task closes its end when it has stopped
         if not self.await_gone(epoch, SILENT_SECONDS + 2 * _NOTICE_SECONDS, stopped):
             log.warning("epoch %d: tasks still running; continuing without them", epoch)
 
     def await_gone(
         self, epoch: int, timeout: float, stopped: Callable[[], bool] = lambda: False
     ) -> bool:
-        """Whether no task of this epoch, or of one before, is left within the time: the others are done, or
-        their leases have lapsed."""
+        """Wait until no task of this epoch or an earlier one is left: all are done, or their leases have
+        lapsed. False if that takes longer than `timeout`."""
         deadline = time.monotonic() + timeout
         while self._any_task(epoch):
             if stopped() or self._closed.wait(_WAIT_SECONDS) or time.monotonic() > deadline:
@@ -151,21 +151,21 @@ class ChannelServer:
                 line, _ = self._listener.accept()
             except OSError:
                 return  # closed: the service is stopping
-            self._note_stranger(line)
+            self._note_unproven(line)
             threading.Thread(
                 target=self._serve, args=(line,), name="channel-task", daemon=True
             ).start()
 
-    def _note_stranger(self, line: socket.socket) -> None:
+    def _note_unproven(self, line: socket.socket) -> None:
         with self._lock:
-            self._strangers[line] = None
-            oldest = next(iter(self._strangers))
-            crowded = len(self._strangers) > _MAX_STRANGERS
+            self._unproven[line] = None
+            oldest = next(iter(self._unproven))
+            crowded = len(self._unproven) > _MAX_UNPROVEN
             if crowded:
-                del self._strangers[oldest]
+                del self._unproven[oldest]
                 _shut_down(oldest)  # its thread closes it
         if crowded:
-            self._refused(f"the oldest of more than {_MAX_STRANGERS} connections without a hello")
+            self._refused(f"the oldest of more than {_MAX_UNPROVEN} connections without a hello")
 
     def _serve(self, line: socket.socket) -> None:
         with line:
@@ -184,54 +184,54 @@ class ChannelServer:
             self._on_gone(hello.epoch, hello.task)
 
     def _attend(self, line: socket.socket, hello: Hello, checks: SignedLines) -> bool:
-        """Until the task hangs up: whether it had said that it is done."""
+        """Until the task disconnects. Returns whether it was done."""
         done = False
         line.settimeout(None)
         with line.makefile("rb") as messages:
             while text := messages.readline(_MAX_LINE):
                 message = json.loads(checks.check(text))
-                self._hear(line, hello, message)
+                self._process(line, hello, message)
                 done = done or "done" in message
         return done
 
     def _admit(self, line: socket.socket) -> tuple[Hello | None, SignedLines | None]:
-        """A task that has its leases, and how its lines are checked. Anybody may connect, but has only so
-        long to say hello."""
+        """Returns the hello of a task that was granted its leases, and the check of its lines. Any program
+        can connect, but must send a valid hello within `HELLO_SECONDS`."""
         try:
             challenge = new_nonce()
             line.settimeout(HELLO_SECONDS)
             line.sendall(f"{challenge}\n".encode())
-            said = json.loads(_first_line(line, time.monotonic() + HELLO_SECONDS))
-            hello = Hello(_whole(said["epoch"]), _whole(said["task"]), str(said["attempt"]))
-            nonce = str(said["nonce"])
-            if not is_proof(said["proof"], self._key, "hello", challenge, nonce, *map(str, hello)):
-                raise ValueError("it does not know the key")
+            sent = json.loads(_first_line(line, time.monotonic() + HELLO_SECONDS))
+            hello = Hello(_whole(sent["epoch"]), _whole(sent["task"]), str(sent["attempt"]))
+            nonce = str(sent["nonce"])
+            if not is_proof(sent["proof"], self._key, "hello", challenge, nonce, *map(str, hello)):
+                raise ValueError("wrong key")
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as e:
-            self._refused(f"a connection that is not a task's: {type(e).__name__}: {e}")
+            self._refused(f"a connection that is not from a task: {type(e).__name__}: {e}")
             return None, None
         finally:
             with self._lock:
-                self._strangers.pop(line, None)
+                self._unproven.pop(line, None)
         granted = self._grant(line, hello, SignedLines(self._key, DRIVER, challenge, nonce))
         return (hello, SignedLines(self._key, TASK, challenge, nonce)) if granted else (None, None)
 
     def _refused(self, what: str) -> None:
-        """Said once in a while, however many there are."""
-        if not self._closed.is_set() and self._repeats.is_news("stranger", ""):
-            log.warning("channel: refused %s (said once in a while)", what[:200])
+        """Logged at intervals, however many there are."""
+        if not self._closed.is_set() and self._repeats.is_news("refused", ""):
+            log.warning("channel: refused %s (not logged each time)", what[:200])
 
     def _grant(self, line: socket.socket, hello: Hello, signs: SignedLines) -> bool:
-        """Whether this attempt may copy; it is told so, or why not."""
+        """Whether this attempt may copy. Sends the answer, with the cause of a refusal."""
         with self._lock:
             refusal = self._grants.refusal(hello)
             if refusal is None:
                 self._tasks[line] = _Task(hello.epoch, time.monotonic(), signs)
-                _tell(line, signs, "granted")
+                _send_line(line, signs, "granted")
                 for flow, ended in self._ended.items():
                     if hello.epoch <= ended:
-                        _tell(line, signs, f"end {flow}".strip())
+                        _send_line(line, signs, f"end {flow}".strip())
                 return True
-            _tell(line, signs, f"refused {refusal}")
+            _send_line(line, signs, f"refused {refusal}")
         log.warning(
             "epoch %d, task %d: attempt %s may not copy: %s",
             *hello,
@@ -239,12 +239,12 @@ class ChannelServer:
         )
         return False
 
-    def _hear(self, line: socket.socket, hello: Hello, message: dict[str, Any]) -> None:
+    def _process(self, line: socket.socket, hello: Hello, message: dict[str, Any]) -> None:
         if "ask" in message:
             with self._lock:
                 task = self._tasks[line]
                 task.asked = time.monotonic()
-                _tell(line, task.signs, f"alive {_whole(message['ask'])}")
+                _send_line(line, task.signs, f"alive {_whole(message['ask'])}")
         elif "message" in message:
             log.log(message["level"], "%s", message["message"])
         elif "receipts" in message:
@@ -254,33 +254,33 @@ class ChannelServer:
 
 
 def _whole(number: Any) -> int:
-    """JSON has Infinity, too."""
+    """`int()` would fail for Infinity, which Python's JSON accepts."""
     if not isinstance(number, int):
         raise ValueError(f"{number!r} is not a whole number")
     return number
 
 
 def _first_line(line: socket.socket, deadline: float) -> bytes:
-    """Whole, and by then: a stranger who sends it byte by byte gets no more time."""
+    """The whole line by the deadline: sending it byte by byte gives a client no more time."""
     text = b""
     while not text.endswith(b"\n"):
         left = deadline - time.monotonic()
         if left <= 0 or len(text) >= _MAX_HELLO:
             raise ValueError(f"no hello of at most {_MAX_HELLO} bytes within {HELLO_SECONDS:g} s")
         line.settimeout(left)
-        said = line.recv(_MAX_HELLO - len(text))
-        if not said:
-            raise ValueError("hung up without a hello")
-        text += said
+        received = line.recv(_MAX_HELLO - len(text))
+        if not received:
+            raise ValueError("disconnected without a hello")
+        text += received
     return text
 
 
-def _tell(line: socket.socket, signs: SignedLines, words: str) -> None:
-    """Without waiting: words are few and short, and a task that takes in none of them is as good as gone."""
+def _send_line(line: socket.socket, signs: SignedLines, words: str) -> None:
+    """Without blocking: lines are few and short, so a full buffer means that the task does not read."""
     try:
         line.send(signs.sign(words.encode()), socket.MSG_DONTWAIT)
     except OSError as e:
-        log.info("channel: a task is gone already: %s", e)
+        log.info("channel: cannot write to a task: %s", e)
 
 
 def _shut_down(line: socket.socket, how: int = socket.SHUT_RDWR) -> None:

@@ -1,12 +1,11 @@
-"""The JVM of a local Spark, our own child process, started directly.
+"""Starts the JVM of a local Spark as a child process.
 
-No shell script, no launcher JVM, while Python still reads the configuration; with the client compiler only, a
-serial collector, and a class-data archive made once per machine (`train`). docs/decisions/0003-jvm.md
+Without Spark's shell script and launcher JVM, while Python still reads the configuration; with the C1
+compiler only, the serial collector, and a class-data archive (`train.py`). docs/decisions/0003-jvm.md
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import struct
@@ -19,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from heliograph.errors import EnvironmentProblem
+from heliograph.machine.class_archive import archive_file, sharing
 from heliograph.machine.java import require_java
 from heliograph.machine.scratch import ScratchFolder
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 #: Spark refuses to start with less than 450 MB.
 _HEAP = "512m"
 _FLAGS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto")
-#: What `org.apache.spark.launcher.JavaModuleOptions` opens on Java 17 and later.
+#: The modules that `org.apache.spark.launcher.JavaModuleOptions` opens on Java 17 and later.
 _OPENS = (
     *(
         f"--add-opens=java.base/{package}=ALL-UNNAMED"
@@ -56,7 +56,7 @@ _START_SECONDS = 60
 
 
 class Jvm:
-    """The JVM of a local session, our own child: it ends when its standard input does."""
+    """The JVM of a local session. It ends when its standard input is closed."""
 
     def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
         java = require_java()
@@ -64,8 +64,7 @@ class Jvm:
         self._info = self._folder.path / "gateway"
         self._log_file = self._folder.path / "jvm.log"
         home = spark_home()
-        archive = archive_path(java)
-        shared = (f"-XX:SharedArchiveFile={archive}",) if archive.exists() else ()
+        shared = sharing(archive_path(java))
         command = [
             str(java),
             f"-Xmx{_HEAP}",
@@ -73,7 +72,7 @@ class Jvm:
             *(extra_flags or shared),
             *_OPENS,
             f"-Dlog4j2.configurationFile={self._write_log_config()}",
-            # Spark's blocks and artifacts: else in folders of /tmp that others may enter, and that stay.
+            # Spark's blocks and artifacts: by default in folders of /tmp that others can read, and that stay.
             f"-Djava.io.tmpdir={self._folder.path}",
             "-cp",
             f"{home}/jars/*",
@@ -93,14 +92,14 @@ class Jvm:
                     **environment(),
                     "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info),
                 },
-                # Ctrl-C at the terminal is for us; we end the JVM in order.
+                # Ctrl-C at the terminal must not reach the JVM: it is stopped by `close`.
                 start_new_session=True,
             )
 
     @contextmanager
     def gateway(self) -> Iterator[None]:
-        """Wait for the gateway; within the block pyspark finds it. What this process starts otherwise must
-        not: another Heliograph would take this JVM for its own."""
+        """Wait for the gateway; pyspark finds it within the block. Other child processes must not: another
+        Heliograph would use this JVM."""
         deadline = time.monotonic() + _START_SECONDS
         while not self._info.is_file():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -133,7 +132,7 @@ class Jvm:
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
-            log.info("Spark's JVM takes its time to end; killing it")
+            log.info("Spark's JVM did not end within %.1f s; killing it", patience)
             self._process.kill()
             self._process.wait()
         self._folder.close()
@@ -153,11 +152,11 @@ class Jvm:
 
     def _last_words(self) -> str:
         lines = self._log_file.read_text(errors="replace").splitlines()
-        return " / ".join(lines[-5:]) or "it said nothing"
+        return " / ".join(lines[-5:]) or "it logged nothing"
 
 
 def environment() -> dict[str, str]:
-    """Workers must run this interpreter and find this package, installed or not."""
+    """For workers: this interpreter, and this package even if it is not installed."""
     here = str(Path(__file__).resolve().parents[2])
     path = os.environ.get("PYTHONPATH", "")
     return {
@@ -181,9 +180,5 @@ def spark_home() -> Path:
 
 
 def archive_path(java: Path) -> Path:
-    """The class-data archive fits one Java and one folder of jars, so it lives beside them, in the
-    environment, under a name that changes with Java's version."""
-    release = java.resolve().parents[1] / "release"
-    identity = release.read_bytes() if release.is_file() else str(java.resolve()).encode()
-    name = f"spark-{hashlib.sha256(identity).hexdigest()[:12]}.jsa"
-    return Path(sys.prefix) / "share" / "heliograph" / name
+    """The class-data archive lives in the environment, beside the jars that it fits."""
+    return archive_file(Path(sys.prefix) / "share" / "heliograph", "spark", java)

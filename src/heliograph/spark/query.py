@@ -1,4 +1,4 @@
-"""The one streaming query that carries all flows: an epoch is a micro-batch."""
+"""The streaming query that runs the copy of all flows on Spark: an epoch is a micro-batch."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from heliograph.spark.task import Copy
 
 log = logging.getLogger(__name__)
 
-#: A micro-batch writes two small files here. They hold an epoch number and nothing that matters: a
-#: folder in memory, thrown away at the end, makes the change of epoch quicker.
+#: Spark's checkpoint: each micro-batch writes two small files, whose content is not needed. A folder in
+#: memory makes the change of epoch faster.
 _FAST_FOLDER = Path("/dev/shm")
 
-#: How long a query that has ended is asked how.
+#: How long to wait for the error of a query that has ended.
 _MOMENT_SECONDS = 0.1
-#: What Spark says of the task that made it give up.
+#: Spark's message on the task that made the query fail.
 _LOST_TASK = re.compile(r"most recent failure: (Lost task .*)")
 
 
 class QueryFailed(HeliographError):
-    """The streaming query ended with an error: a task, its worker or its executor is gone."""
+    """The streaming query failed: a task, its worker or its executor was lost."""
 
     retriable = True
 
 
 class SparkLost(QueryFailed):
-    """Spark's driver, the JVM, does not answer any more."""
+    """Spark's driver, the JVM, does not answer."""
 
 
 @contextmanager
@@ -48,17 +48,17 @@ def _in_our_words() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as e:
-        raise QueryFailed(f"Spark gave up on the copy: {cause_of(e)}") from e
+        raise QueryFailed(f"Spark query failed: {cause_of(e)}") from e
     except (Py4JError, OSError) as e:
         raise SparkLost(f"Spark's JVM does not answer: {cause_of(e)}") from e
 
 
 class CopyQuery:
     """`returned(epoch)` is called in Spark's callback thread when all tasks of an epoch have ended. It must
-    not wait."""
+    not block."""
 
     def __init__(self, spark: Any, slots: int, copy: Copy, returned: Callable[[int], None]) -> None:
-        """This and all else raises QueryFailed."""
+        """Like all methods, raises QueryFailed."""
         self._returned = returned
         self._query: Any = None
         with _in_our_words():
@@ -68,7 +68,7 @@ class CopyQuery:
         self._checkpoint = tempfile.mkdtemp(prefix="heliograph-", dir=fast)
 
     def start(self, *, once: bool) -> None:
-        """Run epochs as their leases are added; with `once`, those there now (availableNow)."""
+        """Run epochs as their leases are added; with `once`, only those added so far (availableNow)."""
         writer = (
             # Two queries of one name may not run in one session.
             self._result.writeStream.queryName(Path(self._checkpoint).name)
@@ -85,13 +85,13 @@ class CopyQuery:
         setups: Sequence[FlowSetup] = (),
         producers: Sequence[Producers] = (),
     ) -> None:
-        """`setups` of the flows; `producers`, by task, of those that mirror exactly once. Without leases the
-        tasks return at once: their workers are warm then."""
+        """`setups` are those of the flows; `producers`, by task, those of exactly-once flows. Without leases
+        the tasks return at once, which starts their workers."""
         with _in_our_words():
             self._leases.add(epoch, tasks, setups, producers)
 
     def has_ended(self) -> bool:
-        """Raises if it ended badly."""
+        """Raises QueryFailed if it failed."""
         with _in_our_words():
             if self._query.isActive:
                 return False
@@ -107,18 +107,18 @@ class CopyQuery:
                 if self._query is not None:
                     self._query.stop()
         except SparkLost as e:
-            log.debug("%s", e)  # and with it the query
+            log.debug("%s", e)  # the query ended with the JVM
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     def _on_batch(self, result: Any, _batch_id: int) -> None:
-        for epoch in {row.epoch for row in result.collect()}:  # none, if it only warmed the workers
+        for epoch in {row.epoch for row in result.collect()}:  # none if it only started the workers
             self._returned(epoch)
 
 
 def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
-    """`DataFrame.mapInArrow` without its demand for pandas, which Arrow rows do not need.
+    """`DataFrame.mapInArrow` without its import of pandas, which is not needed for Arrow rows.
 
-    Without pandas a worker starts 0.4 s sooner and is 40 MB smaller.
+    Without pandas a worker starts 0.4 s earlier and needs 40 MB less.
     """
     from pyspark.sql import DataFrame
     from pyspark.sql.pandas.functions import vectorized_udf  # type: ignore[attr-defined]
@@ -130,7 +130,7 @@ def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
 
 
 def cause_of(error: object) -> str:
-    """The line of a Spark error that says what happened; the rest is Spark's stack."""
+    """The line of a Spark error with the cause; the rest is a stack trace."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     own = [line for line in lines if line.startswith("heliograph.")]
     lost = [found.group(1) for line in lines if (found := _LOST_TASK.search(line))]

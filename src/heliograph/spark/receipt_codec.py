@@ -1,7 +1,7 @@
-"""A receipt on its way from a task to the driver: `Receipt` declares it, this is how it is written as JSON.
+"""Encodes receipts as JSON for the control channel, and decodes them.
 
-There is one way: lines of the control channel (`control_channel.py`). What Spark returns of a task is that it
-has ended.
+`Receipt` in `model.py` declares the fields. Receipts are sent over the control channel only; the rows that
+Spark returns say only that a task has ended.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _NAMES = tuple(each.name for each in fields_of(Receipt))
 
 
 def to_json(receipt: Receipt) -> dict[str, Any]:
-    """As `asdict`, which would copy every range of the offset map."""
+    """Like `asdict`, which would copy every range of the offset map."""
     return {name: getattr(receipt, name) for name in _NAMES}
 
 
 def from_json(fields: dict[str, Any]) -> Receipt:
-    """Raises KeyError, TypeError or ValueError if it is none."""
+    """Raises KeyError, TypeError or ValueError if it is not a receipt."""
     values = {
         "state": PartitionState(fields["state"]),
         "snapshot": snapshot_from_json(fields["snapshot"]),

@@ -1,7 +1,7 @@
-"""What only our own tasks can read of the rows that Spark carries, keeps and may show.
+"""Encrypts the secrets in the rows that Spark transports and stores, so that only our tasks can read them.
 
-The key travels with the function that runs in a task, never in a row: whoever sees rows (a plan, a debug log,
-a spilled block) sees no password.
+The key is part of the function that runs in a task and never in a row: rows in a plan, a debug log or a
+spilled block show no password.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ def new_key() -> Secret:
 
 
 def seal(key: Secret, value: Any) -> str:
-    """Any value that can be pickled, as a text."""
+    """Encrypts any value that can be pickled."""
     return Fernet(key).encrypt(pickle.dumps(value)).decode()
 
 
 def unseal(key: Secret, text: str) -> Any:
-    """Nothing is unpickled that was not sealed with this key: cryptography's InvalidToken otherwise."""
+    """Raises cryptography's InvalidToken, before unpickling, if the text was not sealed with this key."""
     return pickle.loads(Fernet(key).decrypt(text))

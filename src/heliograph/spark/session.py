@@ -1,7 +1,7 @@
-"""A Spark session that is there quickly, and there again if it is lost.
+"""Starts a Spark session, and replaces it when its JVM is lost.
 
-For a local master we start the JVM ourselves (`jvm.py`): it moves no payload, so a small one that starts fast
-is right. For any other master Spark's own launcher does its work, with the user's Spark configuration.
+For a local Spark the JVM is started by `jvm.py`: no records pass through it, so a small one that starts fast
+is enough. For any other master Spark's own launcher is used, with the user's Spark configuration.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from heliograph.spark.jvm import Jvm, environment
 log = logging.getLogger(__name__)
 
 _REGISTER_SECONDS = 10.0
-#: How long executors that were lost may take to be replaced, before the copy goes on without them.
+#: How long lost executors may take to be replaced, before the copy continues without them.
 _REPLACE_SECONDS = 5.0
 _DRIVER = "driver"
 _CORES_MAX = "spark.cores.max"
 
-#: A task that is tried again does not know what the first attempt did, and is refused (`plan/grants.py`):
-#: the mirror looks at the clusters, then leases anew. A speculative copy would be refused while the first
-#: is well. Stage retries need no setting, as there is no shuffle to fetch from; nor does decommissioning,
-#: as the attempt that follows it is refused like that of a lost node.
+#: A second attempt of a task cannot know what the first one did, and is refused (`plan/grants.py`): the
+#: driver observes the clusters, and plans a new epoch. A speculative attempt would be refused while the first
+#: one runs. Stage retries need no setting, as there is no shuffle; nor does decommissioning, since the
+#: attempt that follows it is refused as after the loss of a node.
 _ONE_ATTEMPT = {"spark.task.maxFailures": "1", "spark.speculation": "false"}
 
 _SETTINGS = {
@@ -37,18 +37,18 @@ _SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.streaming.metricsEnabled": "false",
-    # A row per task and epoch: interpreting it is quicker than generating code for it.
+    # One row per task and epoch: generating code takes longer than interpreting.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.python.worker.reuse": "true",
-    # An epoch may be silent for an hour; that is no hanging worker.
+    # A task may return nothing for an hour.
     "spark.python.worker.idleTimeoutSeconds": "0",
     **_ONE_ATTEMPT,
-    # A new epoch is planned as soon as its leases are there.
+    # Start a new epoch as soon as its leases are added.
     "spark.sql.streaming.pollingDelay": "10ms",
 }
 _LOCAL_SETTINGS = {
-    # Other users of this machine reach its ports, too. The secret is Spark's own, and stays in its process.
+    # Other users of this machine can reach its ports. Spark makes the secret, which stays in its process.
     "spark.authenticate": "true",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
@@ -56,9 +56,9 @@ _LOCAL_SETTINGS = {
 
 
 class LocalSpark:
-    """Spark on this machine, with as many task slots as we like: copying is mostly waiting.
+    """Spark on this machine. The number of task slots is independent of the cores: tasks mostly wait for I/O.
 
-    Starts in the background, while its owner reads offsets and creates topics; `session` waits for it.
+    Starts in the background, while the driver reads offsets and creates topics; `session` waits for it.
     """
 
     driver_host = "127.0.0.1"
@@ -71,24 +71,23 @@ class LocalSpark:
         self._launch()
 
     def ready(self, seconds: float) -> bool:
-        """Waits so long at most; then `session` does not wait any more."""
+        """Wait at most this long; if true, `session` returns at once."""
         return bool(wait([self._session], seconds).done)
 
     def session(self) -> Any:
         return self._session.result()
 
     def recover(self, *, lost: bool) -> None:
-        """After a failure: a new JVM in place of one that is `lost`, or has ended."""
+        """After a failure: replace the JVM if it is `lost` or has ended."""
         if not lost and self._jvm.running:
             return
-        log.error("Spark's JVM is gone (%s); starting another", self._jvm.fate)
+        log.error("lost Spark's JVM (%s); starting another", self._jvm.fate)
         _forget_jvm()
         self._jvm.close(patience=0.0)
         self._launch()
 
     def close(self, patience: float = 2.0) -> None:
-        """Stop Spark, then its JVM. A session that is still starting dies with the JVM, at once: there is
-        nothing in it to be put in order."""
+        """Stop Spark, then its JVM. A session that is still starting is killed with the JVM, at once."""
         started = self._session.done() and self._session.exception() is None
         if started and self._jvm.running:
             self._session.result().stop()
@@ -107,7 +106,7 @@ class LocalSpark:
 class ClusterSpark:
     """Spark on a cluster, started by Spark's own launcher with the user's Spark configuration.
 
-    A lease waits as long as its task does, so there are never more tasks than the executors have cores.
+    The leases of a task that waits for a core are not copied, so there are never more tasks than cores.
     """
 
     def __init__(self, master: str, slots: int) -> None:
@@ -120,7 +119,7 @@ class ClusterSpark:
         self._session: Any = self._connect()
 
     def ready(self, seconds: float) -> bool:
-        """Always: its first session is there before it is, and `session` starts another in our own thread."""
+        """Always true: the constructor connects, and `session` reconnects in the caller's thread."""
         return True
 
     def session(self) -> Any:
@@ -130,8 +129,8 @@ class ClusterSpark:
 
     @property
     def protection(self) -> Protection:
-        """Of what its executors are sent. The same for each of its sessions, or better."""
-        assert self._protection is not None  # since its first
+        """How data sent to its executors is protected; never weaker than in its first session."""
+        assert self._protection is not None  # set by the first `_connect`
         return self._protection
 
     def _connect(self) -> Any:
@@ -141,7 +140,7 @@ class ClusterSpark:
         return self._session
 
     def _hold_to_protection(self) -> None:
-        """Spark's configuration is read anew by each JVM. Flows were let run by what the first one read."""
+        """Each JVM reads Spark's configuration again, but flows were permitted by what the first one read."""
         conf = self._session.sparkContext.getConf()
         now = protection(self._master, conf.get)
         if self._protection is not None and now.weaker_than(self._protection):
@@ -154,10 +153,10 @@ class ClusterSpark:
         self._protection = now
 
     def recover(self, *, lost: bool) -> None:
-        """After a failure: the slots that executors now have; a JVM that is `lost` is replaced by another
-        when the session is next asked for."""
+        """After a failure: count the executors' slots again; a `lost` JVM is replaced by the next call of
+        `session`."""
         if lost:
-            log.error("Spark's driver JVM is gone; starting another")
+            log.error("lost Spark's driver JVM; starting another")
             _forget_jvm()
             self._session = None
         else:
@@ -168,7 +167,7 @@ class ClusterSpark:
             self._session.stop()
 
     def _cores(self, patience: float) -> int:
-        """The cores that executors have brought so far, given some time to register."""
+        """The cores of the executors that register within `patience` seconds."""
         deadline = time.monotonic() + patience
         while (cores := self._registered()) < self._wanted and time.monotonic() < deadline:
             time.sleep(0.2)
@@ -177,7 +176,7 @@ class ClusterSpark:
         return slots
 
     def _registered(self) -> int:
-        # Not defaultParallelism: that is 2 for a single core, too, and the second task would wait for ever.
+        # Not defaultParallelism: it is 2 also for a single core, and the second task would wait for ever.
         executors = self._session.sparkContext._jsc.sc().statusStore().executorList(True)
         found = [executors.apply(number) for number in range(executors.size())]
         own = [each for each in found if each.id() != _DRIVER] or found
@@ -187,8 +186,8 @@ class ClusterSpark:
 def _build(
     master: str, settings: dict[str, str], log_level: str = "ERROR", cores: int | None = None
 ) -> Any:
-    """`cores`: as many a standalone master gives us, and no more; without, it would give us all it has.
-    Raises EnvironmentProblem."""
+    """`cores` limits what a standalone master assigns, which by default is all it has. Raises
+    EnvironmentProblem."""
     os.environ.update(environment())
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
@@ -200,7 +199,7 @@ def _build(
         builder = builder.config(key, value)
     try:
         if cores is not None:
-            SparkContext._ensure_initialized()  # the user's own configuration is read by the JVM
+            SparkContext._ensure_initialized()  # the JVM reads the user's configuration
             users = SparkConf()
             _name_overridden(users)
             if not users.contains(_CORES_MAX):
@@ -210,13 +209,13 @@ def _build(
     except (Py4JError, PySparkException, OSError) as e:
         reason = " ".join(str(e).splitlines()[:2])
         raise EnvironmentProblem(f"Spark at {master} did not start: {reason}") from e
-    # A JVM that dies is noticed elsewhere; this server would print a traceback.
+    # The loss of the JVM is handled elsewhere; this server would print a traceback.
     spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
     return spark
 
 
 def _name_overridden(users: Any) -> None:
-    """Where the user's Spark configuration asks for more than one attempt of a task."""
+    """Warn if the user's Spark configuration allows more than one attempt of a task."""
     for name, ours in _ONE_ATTEMPT.items():
         if (theirs := users.get(name, ours)) != ours:
             log.warning(
@@ -232,7 +231,7 @@ def _on_accumulators_lost(*_: Any) -> None:
 
 
 def _forget_jvm() -> None:
-    """pyspark keeps its one JVM in class attributes, and would ask the dead one for ever."""
+    """pyspark keeps its JVM in class attributes, and would use the lost one for ever."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

@@ -1,11 +1,11 @@
-"""Lines of one connection that only its two ends can have written: HMAC-SHA256 under a key that both know.
+"""Signs the lines of a connection between driver and task with HMAC-SHA256, and checks them.
 
     driver ──►  <challenge>
     task   ──►  {…,"nonce":…,"proof":…}            proof: HMAC(key, "hello", challenge, nonce, hello)
     either ──►  <tag> <text>                       tag: HMAC(key of connection and direction, number, text)
 
-A hello that is sent again meets another challenge. A line that is forged, repeated or left out does not fit
-its number: its reader closes the connection. Nothing here is encrypted; no secret is sent over these lines.
+A replayed hello fails, since the challenge differs. A forged, repeated or missing line does not fit its
+number, and the reader closes the connection. Nothing is encrypted; no secret is sent over these lines.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import secrets
 from heliograph.errors import HeliographError
 from heliograph.security import Secret
 
-TASK, DRIVER = "task", "driver"  # the directions, by who writes
+TASK, DRIVER = "task", "driver"  # the writer of a direction
 _TAG = 64  # hexadecimal digits
 
 
 class ForgedLine(HeliographError):
-    """A line was not written by the other end of this connection, or is not the next one."""
+    """A line was not written by the peer of this connection, or is not the next one."""
 
 
 def new_nonce() -> str:
@@ -29,7 +29,7 @@ def new_nonce() -> str:
 
 
 def proof(key: Secret, *words: str) -> str:
-    """Proves that the sender of these words knows the key; no word may have a line break in it."""
+    """Proves that the sender of these words has the key. No word may contain a line break."""
     return hmac.new(key.encode(), "\n".join(words).encode(), "sha256").hexdigest()
 
 
@@ -38,21 +38,21 @@ def is_proof(given: object, key: Secret, *words: str) -> bool:
 
 
 class SignedLines:
-    """One direction of one connection, at either of its ends. For one thread at a time."""
+    """One direction of one connection, for its writer or its reader. For one thread at a time."""
 
     def __init__(self, key: Secret, writer: str, challenge: str, nonce: str) -> None:
         self._key = proof(key, "lines", writer, challenge, nonce).encode()
         self._number = 0
 
     def sign(self, text: bytes) -> bytes:
-        """The next line; the text has no line break."""
+        """The next line; the text must not contain a line break."""
         return self._next_tag(text) + b" " + text + b"\n"
 
     def check(self, line: bytes) -> bytes:
         """The text of the next line, with or without its line break. Raises ForgedLine."""
         tag, space, text = line[:_TAG], line[_TAG : _TAG + 1], line[_TAG + 1 :].rstrip(b"\n")
         if space != b" " or not hmac.compare_digest(tag, self._next_tag(text)):
-            raise ForgedLine(f"line {self._number} of this connection is not its other end's")
+            raise ForgedLine(f"line {self._number} of this connection has a wrong signature")
         return text
 
     def _next_tag(self, text: bytes) -> bytes:

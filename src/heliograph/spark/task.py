@@ -1,7 +1,7 @@
-"""What a Spark task does: take its leases, copy until the epoch ends, give receipts.
+"""The code of a Spark task: takes its leases, copies until the epoch ends, and sends receipts.
 
 Runs in the executors' Python workers. Spark keeps workers alive between epochs, and this module keeps
-their cluster clients: connections survive from one epoch to the next.
+their cluster clients, so that connections are reused.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.plan.grants import Hello
 from heliograph.security import Secret
-from heliograph.spark.assignments import TaskAssignment, read_bundle, write_ended
+from heliograph.spark.assignments import TaskAssignment, read_assignment, write_ended
 from heliograph.spark.control_channel import TaskChannel
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
-#: Receipts are asked for one poll before they are taken: a copy loop that is not held up has them by then.
+#: Receipts are requested one poll before they are taken: a copy loop normally has them by then.
 _ASK_AT = round(_REPORT_SECONDS / _POLL_SECONDS) - 1
 _JOIN_SECONDS = 0.05
-#: A broker that does not answer for so long is looked at later; meanwhile the others' partitions go on.
+#: Request timeout of the probe client: partitions of other brokers wait for it.
 _LOOK_SECONDS = 5.0
-#: How long a copy loop's thread waits for a coordinator in one go; it comes back to it.
+#: How long a copy loop's thread waits for a coordinator at a time; it retries.
 _COORDINATOR_SECONDS = 1.0
 
-#: This worker's clients, by flow and purpose, each with the connector that it was made for. Only one task
-#: runs in a worker at a time.
+#: This worker's clients by flow and purpose, each with its connector's name. Only one task runs in a worker
+#: at a time.
 _clients: dict[tuple[str, str], tuple[ClusterClient, str]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """The function of `mapInArrow`: small, immutable, pickled into every task."""
+    """The function for `mapInArrow`: small, immutable, pickled into every task."""
 
     driver: tuple[str, int]
     channel_key: Secret
@@ -50,66 +50,66 @@ class Copy:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         for batch in batches:
             for text in batch.column(0).to_pylist():
-                bundle = read_bundle(text, self.seal_key)
-                if bundle.leases:
-                    self._run(bundle)
-                    yield write_ended(bundle)
+                assignment = read_assignment(text, self.seal_key)
+                if assignment.leases:
+                    self._run(assignment)
+                    yield write_ended(assignment)
 
-    def _run(self, bundle: TaskAssignment) -> None:
-        """Raises LeaseRefused, before anything is done, if this is not the task's first attempt: Spark gives
-        up on the epoch then, and the mirror looks at the clusters before it leases anew."""
-        hello = Hello(bundle.epoch, bundle.task, _attempt())
+    def _run(self, assignment: TaskAssignment) -> None:
+        """Raises LeaseRefused, before anything is copied, if this is not the task's first attempt: then the
+        query fails, and the driver observes the clusters before it plans a new epoch."""
+        hello = Hello(assignment.epoch, assignment.task, _attempt())
         channel = TaskChannel(self.driver, self.channel_key, hello)
         try:
             with channel.forwarding_logs():
-                self._copy(bundle, channel)
+                self._copy(assignment, channel)
         finally:
             channel.close()
 
-    def _copy(self, bundle: TaskAssignment, channel: TaskChannel) -> None:
-        setups = {setup.flow.name: setup for setup in bundle.setups}
-        _forget_clients(bundle.running)
+    def _copy(self, assignment: TaskAssignment, channel: TaskChannel) -> None:
+        setups = {setup.flow.name: setup for setup in assignment.setups}
+        _forget_clients(assignment.running)
         runs = []
-        for name, leases in _by_flow(bundle.leases).items():
+        for name, leases in _by_flow(assignment.leases).items():
             stop = threading.Event()
-            link = self._link(setups[name], bundle, leases, stop, channel)
-            runs.append(_Run(link, stop))
+            loop = self._loop(setups[name], assignment, leases, stop, channel)
+            runs.append(_Run(loop, stop))
         for run in runs:
             run.start()
         try:
             _attend(runs, channel)
         finally:
-            _see_out(runs, channel)
-            # Once: what a receipt tells of the offset map, the next one does not.
-            receipts = [receipt for run in runs for receipt in run.link.receipts()]
+            _await_loops(runs, channel)
+            # Taken only once: ranges of the offset map are in one receipt only.
+            receipts = [receipt for run in runs for receipt in run.loop.receipts()]
             channel.report(receipts)
             for run in runs:
-                _hang_up_if_troubled(run, receipts)
+                _disconnect_if_troubled(run, receipts)
         for run in runs:
             if run.failure is not None:
                 raise run.failure
         channel.say_done()
 
-    def _link(
+    def _loop(
         self,
         setup: FlowSetup,
-        bundle: TaskAssignment,
+        assignment: TaskAssignment,
         leases: list[Lease],
         stop: threading.Event,
         channel: TaskChannel,
     ) -> CopyLoop:
         flow = setup.flow
-        name, task = flow.connector_name, bundle.task
-        # As brokers log them, and as quotas name them.
+        name, task = flow.connector_name, assignment.task
+        # MM2's and Connect's client ids, which brokers log and quotas name.
         role = ClientRole.REPLICATION_CONSUMER
         consumer = client_id(flow.source, flow.target, name, task=task, role=role)
         producer = f"connector-producer-{name}-{task}"
         transaction = None
         if flow.exactly_once is not None:
             client = _client(setup, "coordinator", producer, stop, _LOOK_SECONDS)
-            client.stopped = lambda: False  # the last transaction is ended after the stop
+            client.stopped = lambda: False  # needed after the stop, to end the last transaction
             coordinator = _coordinator(flow, flow.exactly_once, task, client)
-            transaction = Transaction(coordinator, bundle.producers[flow.name])
+            transaction = Transaction(coordinator, assignment.producers[flow.name])
         return CopyLoop(
             flow,
             leases,
@@ -125,27 +125,27 @@ class Copy:
 
 
 class _Run(threading.Thread):
-    """One flow's copy loop in a thread of its own, so that a flow that waits does not hold up another."""
+    """One flow's copy loop in a thread of its own, so that a flow that waits does not delay another."""
 
-    def __init__(self, link: CopyLoop, stop: threading.Event) -> None:
-        super().__init__(name=link.flow.name, daemon=True)
-        self.link = link
+    def __init__(self, loop: CopyLoop, stop: threading.Event) -> None:
+        super().__init__(name=loop.flow.name, daemon=True)
+        self.loop = loop
         self.stop = stop
         self.failure: BaseException | None = None
 
     def run(self) -> None:
         try:
-            self.link.run()
-        except BaseException as e:  # noqa: BLE001 - raised again in the task's thread, for Spark to see
+            self.loop.run()
+        except BaseException as e:  # noqa: BLE001 - raised again in the task's thread, for Spark
             self.failure = e
 
 
-def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
-    """Connections outlive an epoch, but not one that ended in trouble: some may be half-open, and would be
-    found out one after the other."""
-    name = run.link.flow.name
+def _disconnect_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
+    """Connections are kept for the next epoch unless there was an error: some may be half-open then, and each
+    would cost a timeout."""
+    name = run.loop.flow.name
     own = [receipt for receipt in receipts if receipt.flow == name]
-    calm = run.failure is None and not run.link.interrupted
+    calm = run.failure is None and not run.loop.interrupted
     if calm and all(r.stored and r.error is None for r in own):
         return
     for key in [key for key in _clients if key[0] == name]:
@@ -154,7 +154,7 @@ def _hang_up_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
 
 
 def _attend(runs: list[_Run], channel: TaskChannel) -> None:
-    """Report to the driver while the copy loops run, and pass its word on to them."""
+    """Send receipts while the copy loops run, and end the flows that the driver ends."""
     ticks = 0
     while any(run.is_alive() for run in runs):
         if any(run.failure for run in runs):
@@ -163,19 +163,19 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         if channel.ended or channel.lapsed:
             return
         for run in runs:
-            if run.link.flow.name in channel.ended_flows:
+            if run.loop.flow.name in channel.ended_flows:
                 run.stop.set()
         ticks += 1
         phase = ticks % round(_REPORT_SECONDS / _POLL_SECONDS)
         if phase == 0:
-            channel.report(receipt for run in runs for receipt in run.link.receipts())
+            channel.report(receipt for run in runs for receipt in run.loop.receipts())
         elif phase == _ASK_AT:
             for run in runs:
-                run.link.ask_for_receipts()
+                run.loop.ask_for_receipts()
 
 
-def _see_out(runs: list[_Run], channel: TaskChannel) -> None:
-    """Wait for the copy loops to finish; the driver is still asked, since their leases may lapse."""
+def _await_loops(runs: list[_Run], channel: TaskChannel) -> None:
+    """Wait until the copy loops have finished; the channel still confirms the leases meanwhile."""
     for run in runs:
         run.stop.set()
     for run in runs:
@@ -185,7 +185,7 @@ def _see_out(runs: list[_Run], channel: TaskChannel) -> None:
 
 
 def _attempt() -> str:
-    """Spark's id of this attempt of a task: no other in this driver has it."""
+    """Spark's id of this task attempt, unique in this driver."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -206,7 +206,7 @@ def _client(
     key = (setup.flow.name, purpose)
     connector = setup.flow.connector_name
     client, its_connector = _clients.get(key, (None, ""))
-    # Not by its id, which has the number of the task: that is another in each epoch.
+    # The client id is not compared: it has the number of the task, which changes with each epoch.
     if client is not None and (client.config, its_connector) != (config, connector):
         client.close()
         client = None
@@ -224,7 +224,7 @@ def _offsets_client(setup: FlowSetup, producer: str, stop: threading.Event) -> C
 
 
 def _forget_clients(running: Container[str]) -> None:
-    """Of flows that nobody copies any more."""
+    """Close clients of flows that no task copies."""
     for flow, purpose in [key for key in _clients if key[0] not in running]:
         client, _ = _clients.pop((flow, purpose))
         client.close()

@@ -1,7 +1,7 @@
-"""Make the class-data archive: one short Spark run whose loaded classes later starts share.
+"""Makes the JVM's class-data archive with one short Spark run, so that later starts load classes from it.
 
-`python -m heliograph.spark.train` is part of `make`'s set-up. Without the archive everything works, and
-each start takes about three seconds longer.
+`python -m heliograph.spark.train` is part of `make`'s set-up. Without the archive each start takes about
+three seconds longer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 import sys
 from pathlib import Path
 
-from heliograph.machine.cache import locked
+from heliograph.machine.class_archive import build_archive
 from heliograph.machine.java import require_java
 from heliograph.security import Secret
 from heliograph.spark.jvm import archive_path
@@ -21,28 +21,21 @@ from heliograph.spark.task import Copy
 
 log = logging.getLogger(__name__)
 
-#: Writing 150 MB of classes at the JVM's end.
+#: For writing 150 MB of classes when the JVM ends.
 _DUMP_SECONDS = 120.0
 
 
 def train() -> Path:
-    """The archive's path; made now if it is not there."""
+    """Returns the archive's path; makes the archive if it does not exist."""
     archive = archive_path(require_java())
-    if archive.exists():
-        return archive
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    with locked(archive.with_suffix(".lock")):
-        if not archive.exists():
-            log.info("preparing Spark for quick starts (once per environment) …")
-            fresh = archive.with_suffix(".new")
-            _run_once(fresh)
-            fresh.rename(archive)
-    return archive
+    if not archive.exists():
+        log.info("preparing Spark for faster starts (once per environment) …")
+    return build_archive(archive, _run_once)
 
 
-def _run_once(archive: Path) -> None:
-    """Every step of a mirror's start, with an epoch that has nothing to copy."""
-    spark = LocalSpark(1, jvm_flags=(f"-XX:ArchiveClassesAtExit={archive}",))
+def _run_once(flags: tuple[str, ...]) -> None:
+    """Every step of a mirror's start, with epochs that have nothing to copy."""
+    spark = LocalSpark(1, jvm_flags=flags)
     copy = Copy(driver=("", 0), channel_key=Secret(), seal_key=new_key(), patience_seconds=1)
     query = CopyQuery(spark.session(), 1, copy, lambda epoch: None)
     query.start(once=False)

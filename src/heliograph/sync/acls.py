@@ -1,4 +1,4 @@
-"""ACLs of source topics on remote topics: what `plan/acls.py` decides is done here."""
+"""Creates the missing ACLs on remote topics that `plan/acls.py` plans."""
 
 from __future__ import annotations
 
@@ -12,20 +12,18 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.acls import plan_acls
 from heliograph.policy.topic_filter import TopicFilter
-from heliograph.wire import error_codes
 from heliograph.wire.acls import TopicAcl
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: The subject of problems that concern ACLs as a whole.
+#: The subject of problems with ACLs as a whole.
 ALL_ACLS = "topic ACLs"
-
-_SECURITY_DISABLED = 54
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclDifferences:
-    """What the target lacks; problems under `ALL_ACLS`."""
+    """ACLs that the target lacks; problems under `ALL_ACLS`."""
 
     missing: Sequence[TopicAcl]
     problems: dict[str, str]
@@ -33,7 +31,7 @@ class AclDifferences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclChanges:
-    """What was created on the target; problems by remote topic, or under `ALL_ACLS`."""
+    """ACLs created on the target; problems by remote topic, or under `ALL_ACLS`."""
 
     applied: Sequence[TopicAcl]
     problems: dict[str, str]
@@ -42,14 +40,14 @@ class AclChanges:
 def sync_acls(
     flow: FlowConfig, topic_filter: TopicFilter, source: ClusterClient, target: ClusterClient
 ) -> AclChanges:
-    """Create the ACLs that the target lacks; nothing is ever taken away."""
+    """Create the ACLs that the target lacks; none is ever deleted."""
     found = observe_acls(flow, topic_filter, source, target)
     failed = create_topic_acls(target, found.missing)
     if refusal := next(
         (
             e
             for e in failed.values()
-            if e.code in (error_codes.CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED)
+            if e.code in (ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.SECURITY_DISABLED)
         ),
         None,
     ):
@@ -64,7 +62,7 @@ def sync_acls(
 def observe_acls(
     flow: FlowConfig, topic_filter: TopicFilter, source: ClusterClient, target: ClusterClient
 ) -> AclDifferences:
-    """Changes nothing."""
+    """Compare the ACLs; changes nothing."""
     try:
         on_source = describe_topic_acls(source)
     except BrokerError as error:
@@ -72,8 +70,9 @@ def observe_acls(
     try:
         on_target = describe_topic_acls(target)
     except BrokerError as error:
-        # MM2 never asks the target: whoever may create ACLs but not list them gets them all, each time.
-        if error.code != error_codes.CLUSTER_AUTHORIZATION_FAILED:
+        # MM2 never lists the target's ACLs: with permission to create but not to list, all are sent each
+        # time.
+        if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
             return AclDifferences(missing=(), problems=_given_up(error, "target", "DESCRIBE"))
         on_target = []
     missing = plan_acls(
@@ -86,14 +85,14 @@ def observe_acls(
 
 
 def _given_up(error: BrokerError, cluster: str, right: str) -> dict[str, str]:
-    """Raises what another try may mend."""
-    if error.code == _SECURITY_DISABLED:
+    """The problem for an error that a retry cannot resolve; raises any other."""
+    if error.code == ErrorCode.SECURITY_DISABLED:
         sentence = (
             f"No ACL authorizer is configured on the {cluster} Kafka cluster, so no topic ACL syncing "
             "will take place. Consider disabling topic ACL syncing by setting sync.topic.acls.enabled "
             "to 'false'."
         )
-    elif error.code == error_codes.CLUSTER_AUTHORIZATION_FAILED:
+    elif error.code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         sentence = (
             f"{error}; grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
         )

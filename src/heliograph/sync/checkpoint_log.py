@@ -1,4 +1,4 @@
-"""The checkpoints topic of a flow on its target: what stands in it, and what is added."""
+"""Reads and writes the checkpoints topic of a flow on its target."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ CheckpointsByGroup = dict[str, dict[TopicPartition, Checkpoint]]
 
 
 class CheckpointLog:
-    """For one thread. `malformed` counts records that could not be understood. `offsets` is the cluster
-    of stored offsets."""
+    """For one thread. `malformed` counts malformed records. `offsets` is the cluster of stored offsets."""
 
     def __init__(
         self,
@@ -47,11 +46,11 @@ class CheckpointLog:
         self._offsets = RecordWriter(offsets, flow.offsets_topic.name)
 
     def ensure(self) -> str | None:
-        """Make the topic usable; a sentence says why that is not possible."""
+        """Make the topic usable; returns the problem if that is not possible."""
         return ensure_internal_topic(self._target, self._placed)
 
     def load(self) -> CheckpointsByGroup:
-        """The newest of every group and partition; none if there is no such topic."""
+        """The newest checkpoint of every group and partition; empty without the topic."""
         found: CheckpointsByGroup = {}
         self.malformed = 0
         for key, value in read_compacted(self._target, self.topic.name).items():
@@ -60,7 +59,9 @@ class CheckpointLog:
             checkpoint = read_checkpoint(key, value)
             if isinstance(checkpoint, Malformed):
                 self.malformed += 1
-                log.warning("%s: passed over: %s", self.topic.name, checkpoint.reason)
+                log.warning(
+                    "%s: skipping a malformed record: %s", self.topic.name, checkpoint.reason
+                )
             else:
                 found.setdefault(checkpoint.group, {})[checkpoint.topic_partition] = checkpoint
         return found
@@ -71,7 +72,7 @@ class CheckpointLog:
         before: Mapping[str, Mapping[TopicPartition, Checkpoint]],
         now_ms: int,
     ) -> None:
-        """`before` are those that are there already."""
+        """`before` are the checkpoints that exist already."""
         if not checkpoints:
             return
         new = [c for c in checkpoints if c.topic_partition not in before.get(c.group, {})]
@@ -82,8 +83,8 @@ class CheckpointLog:
         )
 
     def _store_offsets(self, checkpoints: Iterable[Checkpoint], now_ms: int) -> None:
-        """What a Connect worker would keep of each (group, partition); before the checkpoint, so that one
-        which is there has it."""
+        """Store the offset that a Connect worker would store for each (group, partition); before the
+        checkpoint, so that every checkpoint has one."""
         count = self._offsets.partitions()
         records: dict[int, list[Record]] = {}
         for c in checkpoints:

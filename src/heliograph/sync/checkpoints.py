@@ -1,12 +1,12 @@
-"""Checkpoints: translates what the source's groups have committed, and writes it to the target.
+"""Translates the committed offsets of the source's groups, and writes them to the target as checkpoints.
 
     source groups ──committed──► changed? ──► translate ──► more recent? ──► checkpoints topic
                                                  ▲
                 offset syncs (tail), ranges ─────┘
 
-Only a group's partition that moved, or of which more is known than before, is looked at again. When a remote
-topic was deleted and created again, the checkpoints about its old log are void: they are replaced, and
-groups that were moved to them go back.
+Only partitions whose committed offset or translation has changed are translated again. When a remote topic
+was deleted and created again, the checkpoints of its old log are void: they are replaced, and groups that
+were moved to them are moved back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from heliograph.errors import BrokerError
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_map import OffsetRange
 from heliograph.model import CommittedOffset, GroupOffsets, TopicIdPair, TopicPartition
-from heliograph.plan.groups import (
+from heliograph.plan.checkpoints import (
     PlannedCheckpoints,
     changed,
     checkpoint_topic,
@@ -32,7 +32,7 @@ from heliograph.plan.groups import (
 )
 from heliograph.sync.checkpoint_log import CheckpointLog, CheckpointsByGroup
 from heliograph.sync.followed_groups import FollowedGroups, followed_groups
-from heliograph.sync.groups import log_ends, take_back_group_offsets
+from heliograph.sync.group_offsets import log_ends, take_back_group_offsets
 from heliograph.sync.logs import Recreated
 from heliograph.sync.translation import FlowTranslation
 from heliograph.sync.void_checkpoints import VoidCheckpoints
@@ -42,9 +42,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Emitted:
-    """`untranslated` holds, by group and source partition, why there is no checkpoint for an offset.
+    """`untranslated` has, by group and source partition, why there is no checkpoint for an offset.
 
-    `malformed` counts records of the internal topics that could not be understood, since the start.
+    `malformed` counts malformed records of the internal topics since the start.
     """
 
     checkpoints: int
@@ -56,10 +56,11 @@ class Emitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """What an `emit` would do just now.
+    """What `emit` would do now.
 
-    `offsets` is what the followed groups have committed, `before` what stands in the checkpoints topic by
-    group and the target's partition, `emit` what would be written to it. `untranslated` as in `Emitted`.
+    `offsets` are the committed offsets of the followed groups, `before` the checkpoints in the topic by
+    group and the target's partition, `emit` the checkpoints that would be written. `untranslated` as in
+    `Emitted`.
     """
 
     groups: FollowedGroups
@@ -82,8 +83,8 @@ class _Due:
 
 
 class CheckpointSync:
-    """One flow's checkpoints, as `MirrorCheckpointTask` emits them. For one thread; it starts none.
-    `offsets` is the cluster of stored offsets, if that is not the target."""
+    """One flow's checkpoints, as `MirrorCheckpointTask`. For one thread; starts none. `offsets` is the
+    cluster of stored offsets, if that is not the target."""
 
     def __init__(
         self,
@@ -105,7 +106,7 @@ class CheckpointSync:
         self._log = CheckpointLog(flow, self._config, target, offsets or target)
         self._ready = False
         self._followed: frozenset[str] | None = None
-        self._offsets: GroupOffsets = {}  # of the followed groups, as of the last look
+        self._offsets: GroupOffsets = {}  # of the followed groups, as last read
         self._previous: CheckpointsByGroup = {}
         self._void = VoidCheckpoints(flow.name)
         self._seen: dict[str, dict[TopicPartition, tuple[int, int]]] = {}
@@ -117,7 +118,7 @@ class CheckpointSync:
         ranges: Iterable[OffsetRange],
         origin: TopicIdPair | None = None,
     ) -> None:
-        """What tasks have copied of a source partition since they last told, and between which topics."""
+        """Add the ranges that tasks have copied of a source partition since their last report."""
         self._translation.learn(partition, origin or TopicIdPair(), ranges)
 
     def checkpoints(self) -> Mapping[str, Mapping[TopicPartition, Checkpoint]]:
@@ -125,7 +126,7 @@ class CheckpointSync:
         return {g: its for g in self._followed or () if (its := self._previous.get(g))}
 
     def topic_ids(self) -> dict[str, str | None]:
-        """Of the remote topics that the checkpoints are about."""
+        """The ids of the remote topics that the checkpoints belong to."""
         translation = self._translation
         return {
             name: translation.target_id(topic)
@@ -134,7 +135,7 @@ class CheckpointSync:
         }
 
     def refresh_groups(self) -> FollowedGroups:
-        """Look anew which of the source's groups are to be followed."""
+        """Read again which of the source's groups are to be followed."""
         found = followed_groups(self._source, self._group_filter, self.target_name, self._offsets)
         followed = found.followed
         if followed != self._followed:
@@ -146,14 +147,14 @@ class CheckpointSync:
         return found
 
     def emit(self, now_ms: int) -> Emitted:
-        """Write the checkpoints that are due. Raises ClientError if that fails; nothing is lost then."""
+        """Write the checkpoints that are due. Raises ClientError if that fails; the next call retries."""
         problems = self._prepare(now_ms)
         if not self._ready:
             return self._emitted([], problems)
         if self._followed is None:
             problems |= self.refresh_groups().problems
         due = self._due()
-        self._void.tell(due.recreated)
+        self._void.log_recreated(due.recreated)
         if self._void.by_group and self._config.sync_interval_seconds is not None:
             corrected = _by_group(due.emit)
             problems |= take_back_group_offsets(self._target, self._void.by_group, corrected)
@@ -165,8 +166,8 @@ class CheckpointSync:
         )
 
     def preview(self) -> Preview:
-        """What `emit` would write; neither cluster is changed. For an object that is used for nothing else;
-        afterwards `checkpoints` are those that there would be."""
+        """What `emit` would write; changes neither cluster. Use the object for nothing else; afterwards
+        `checkpoints` returns those that would exist."""
         if (refused := self._refused()) is not None:
             return Preview(
                 groups=FollowedGroups(followed=frozenset(), passed_over={}, problems={}),
@@ -222,7 +223,7 @@ class CheckpointSync:
         )
 
     def _topics_of(self, offsets: GroupOffsets) -> dict[str, str]:
-        """Source topics that groups stand in, or that checkpoints are about, and their remote topics."""
+        """Source topics with committed offsets or checkpoints, and their remote topics."""
         topics = {partition.topic for its in offsets.values() for partition in its}
         names = {t: name for t in topics if (name := self.target_name(t)) is not None}
         about = {partition.topic for its in self._previous.values() for partition in its}
@@ -242,7 +243,7 @@ class CheckpointSync:
         )
 
     def _corrections(self, held_back: Iterable[Checkpoint]) -> list[Checkpoint]:
-        """Checkpoints that do go back, because the target's log did."""
+        """Checkpoints that do move back, because the target's log did."""
         candidates = list(held_back)
         ends = log_ends(self._target, {c.topic_partition for c in candidates})
         corrected = []
@@ -252,7 +253,7 @@ class CheckpointSync:
         return corrected
 
     def target_name(self, topic: str) -> str | None:
-        """What a topic is called on the target; None if the topic filter keeps it out."""
+        """The name of a topic on the target; None if the topic filter excludes it."""
         if topic not in self._names:
             flow = self._flow
             accepted = self._topic_filter.accepts(topic)
@@ -288,7 +289,7 @@ class CheckpointSync:
         return problems
 
     def _refused(self) -> str | None:
-        """Why nothing is done at all."""
+        """Why no checkpoints are written at all; None: they are."""
         if self._flow.accepts_same_cluster_id:
             return None
         source, target = (
@@ -298,18 +299,18 @@ class CheckpointSync:
         return why_none_followed(self._flow.source, source, self._flow.target, target)
 
     def _read_before(self, now_ms: int | None) -> dict[str, str]:
-        """Once: what stands in the checkpoints topic and what is known of translations. At `now_ms` the
-        latter may be tidied up; None: neither cluster is changed."""
+        """Read the checkpoints topic and the stored offset maps, once. With `now_ms` the latter may be
+        rewritten in fewer records; None: neither cluster is changed."""
         topic, problems = self._log.topic, {}
         try:
             self._previous = self._log.load()
         except BrokerError as e:
             if e.retriable:
                 raise
-            # As MM2 (KAFKA-15905): with none of the old checkpoints to compare with, no older sync may be
-            # used, or checkpoints might go back.
+            # As MM2 (KAFKA-15905): without the old checkpoints to compare with, no older sync may be used, or
+            # checkpoints might move back.
             problems[topic.name] = (
-                f"{e}; checkpoints go on without those before, with less precision"
+                f"{e}; continuing without the earlier checkpoints, with less precise translation"
             )
             log.warning("flow %s: %s", self._flow.name, problems[topic.name])
         return problems | self._translation.load(now_ms, must_read_to_end=bool(problems))

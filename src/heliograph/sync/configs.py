@@ -1,4 +1,4 @@
-"""Remote topics configured as their source topics: what `plan/configs.py` decides is done here."""
+"""Applies the settings of source topics to remote topics, as `plan/configs.py` plans."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import plan_configs
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.topic_configs import ConfigChange, ConfigEntry
 
 log = logging.getLogger(__name__)
 
-_REMEDIES = {
-    error_codes.TOPIC_AUTHORIZATION_FAILED: (
+_REMEDIES: Mapping[int, str] = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: (
         "grant DESCRIBE_CONFIGS on source topics and DESCRIBE_CONFIGS, ALTER_CONFIGS on remote ones, "
         "or set sync.topic.configs.enabled=false"
     ),
-    error_codes.INVALID_CONFIG: "keep the setting out with config.properties.exclude",
-    error_codes.POLICY_VIOLATION: "keep the setting out with config.properties.exclude",
+    ErrorCode.INVALID_CONFIG: "keep the setting out with config.properties.exclude",
+    ErrorCode.POLICY_VIOLATION: "keep the setting out with config.properties.exclude",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigDifferences:
-    """What is to be changed, by remote topic, and what those topics have now; errors by source topic."""
+    """Planned changes and current settings by remote topic; errors by source topic."""
 
     changes: dict[str, Sequence[ConfigChange]]
     present: Mapping[str, Sequence[ConfigEntry]]
@@ -42,7 +42,7 @@ class ConfigDifferences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigChanges:
-    """What was changed, by remote topic; problems by source topic."""
+    """Applied changes by remote topic; problems by source topic."""
 
     applied: dict[str, Sequence[ConfigChange]]
     problems: dict[str, str]
@@ -53,8 +53,8 @@ def sync_configs(
 ) -> ConfigChanges:
     """Bring the settings of remote topics up to the source's. `topics`: source topic -> remote topic.
 
-    A topic that is refused is a problem, the others are synced. One that has vanished meanwhile from
-    either cluster is left to the next look at topics.
+    A topic that fails is a problem, the others are synced. A topic that was deleted meanwhile is left to the
+    next sync of topics.
     """
     found = observe_configs(flow, topics, source, target)
     refused = alter_topic_configs(target, found.changes)
@@ -68,13 +68,13 @@ def sync_configs(
 def observe_configs(
     flow: FlowConfig, topics: Mapping[str, str], source: ClusterClient, target: ClusterClient
 ) -> ConfigDifferences:
-    """Changes nothing. `topics`: source topic -> remote topic, which is there."""
+    """Compare the settings; changes nothing. `topics`: source topic -> existing remote topic."""
     config_filter = flow.config_property_filter()
-    with ThreadPoolExecutor(1) as meanwhile:  # most of the time goes by on the brokers
+    with ThreadPoolExecutor(1) as meanwhile:  # most of the time is spent on the brokers
         on_target = meanwhile.submit(describe_topic_configs, target, topics.values())
         wanted = describe_topic_configs(source, topics)
     present = on_target.result()
-    # Topics that are set up alike share their settings, and with them what is to be changed.
+    # Topics with the same settings share one list, and so the planned changes.
     planned: dict[tuple[int, int], list[ConfigChange]] = {}
     plans = {}
     for topic, entries in wanted.configs.items():
@@ -95,9 +95,7 @@ def observe_configs(
 
 def _sentences(errors: Mapping[str, BrokerError]) -> dict[str, str]:
     return {
-        t: _sentence(e)
-        for t, e in errors.items()
-        if e.code != error_codes.UNKNOWN_TOPIC_OR_PARTITION
+        t: _sentence(e) for t, e in errors.items() if e.code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     }
 
 

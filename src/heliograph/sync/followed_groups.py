@@ -1,4 +1,4 @@
-"""Which of the source's groups a flow follows, and why it does not follow the others."""
+"""Reads which of the source's groups a flow follows, and why not the others."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from heliograph.client.admin.groups import committed_offsets, list_groups
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import GroupOffsets
-from heliograph.plan.groups import why_not_followed, why_nothing_to_follow
+from heliograph.plan.checkpoints import why_not_followed, why_nothing_to_follow
 from heliograph.policy.group_filter import GroupFilter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedGroups:
-    """`passed_over` says why each of the source's other groups has no checkpoints."""
+    """`passed_over` has the reason for each of the source's other groups."""
 
     followed: frozenset[str]
     passed_over: dict[str, str]
@@ -27,8 +27,8 @@ def followed_groups(
     target_name: Callable[[str], str | None],
     known: GroupOffsets,
 ) -> FollowedGroups:
-    """`target_name` is None for topics that the topic filter keeps out. The groups of `known` are judged by
-    what it says, since it was read a moment ago; only the others are asked about."""
+    """`target_name` returns None for topics that the topic filter excludes. The offsets in `known` were read
+    a moment ago; only those of other groups are read again."""
     passed_over: dict[str, str] = {}
     wanted = []
     for group, listing in list_groups(source).items():

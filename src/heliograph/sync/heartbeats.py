@@ -1,4 +1,4 @@
-"""Heartbeats: every so often a record on the target says that this pair's mirror is alive."""
+"""Writes heartbeats of a pair of clusters to the target."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class HeartbeatSync:
         self._prepared = False
 
     def emit(self, now_ms: int) -> dict[str, str]:
-        """Write one heartbeat, or say what keeps it from being written: topic -> sentence."""
+        """Write one heartbeat; returns problems by topic if that is not possible."""
         if not self._prepared:
             problems = self._ensure_topics()
             if problems:
@@ -51,7 +51,7 @@ class HeartbeatSync:
         return problems
 
     def _store_offset(self, now_ms: int) -> None:
-        """What a Connect worker would keep of a heartbeat connector; nobody reads it."""
+        """Store the offset that a Connect worker would store for a heartbeat connector; it is not used."""
         config = self._config
         key = heartbeat_offset_key(config.connector_name, config.source, config.target)
         record = Record(timestamp=now_ms, key=key, value=UNUSED_OFFSET_VALUE)

@@ -1,6 +1,6 @@
-"""Compacted topics of MM2's and Connect's own: created where they are missing, used as they are elsewhere.
+"""Creates missing internal topics, and checks the settings of existing ones.
 
-As `MirrorUtils.createCompactedTopic`: who may not create topics, but finds them made, can work.
+As `MirrorUtils.createCompactedTopic`: without permission to create topics, existing ones are used.
 """
 
 from __future__ import annotations
@@ -15,35 +15,34 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-_UNSUPPORTED_VERSION = 35
-#: Somebody else has to create the topic then, and may have done so where we cannot see it.
+#: The topic must be created by other means then, and may exist although we cannot describe it.
 _NOT_ALLOWED = frozenset(
     {
-        error_codes.TOPIC_AUTHORIZATION_FAILED,
-        error_codes.CLUSTER_AUTHORIZATION_FAILED,
-        _UNSUPPORTED_VERSION,
-        error_codes.POLICY_VIOLATION,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.POLICY_VIOLATION,
     }
 )
 _PATIENCE_SECONDS = 10.0
 
 
 def ensure_internal_topic(cluster: ClusterClient, placed: PlacedTopic) -> str | None:
-    """Make the topic usable on its cluster; a sentence says why that is not possible, None that it is.
+    """Make the topic usable on its cluster; returns the problem if that is not possible, else None.
 
-    Raises ClientError when the cluster cannot be reached or is not ready; trying again helps then.
+    Raises ClientError if the cluster cannot be reached or is not ready; a retry may help then.
     """
     topic = placed.topic
     if not _is_there(cluster, topic):
         problem = _create(cluster, topic, placed.option)
         if problem is not None:
             return problem
-    _look_it_over(cluster, topic)
+    _check_settings(cluster, topic)
     return None
 
 
@@ -60,10 +59,10 @@ def _create(cluster: ClusterClient, topic: InternalTopic, option: str) -> str | 
             raise error
         return f"{error}; {_remedy(error, topic, option)}"
     backoff, deadline = Backoff(), time.monotonic() + _PATIENCE_SECONDS
-    while not _is_there(cluster, topic):  # brokers hear of it a moment after their controller
+    while not _is_there(cluster, topic):  # brokers know it a moment after their controller
         if time.monotonic() > deadline:
             subject = f"{cluster.config.alias}: {topic.name}, which was just created"
-            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, subject)
+            raise broker_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, subject)
         time.sleep(backoff.next())
     log.info("%s: created %s", cluster.config.alias, topic.name)
     return None
@@ -82,35 +81,35 @@ def _is_there(cluster: ClusterClient, topic: InternalTopic) -> bool:
     return topic.name in cluster.refresh([topic.name]).partitions
 
 
-def _look_it_over(cluster: ClusterClient, topic: InternalTopic) -> None:
+def _check_settings(cluster: ClusterClient, topic: InternalTopic) -> None:
     alias, found = cluster.config.alias, cluster.metadata.partitions[topic.name]
     if topic.partitions == 1 and found > 1:
         _warn_once(f"{alias}: {topic.name} has {found} partitions; only partition 0 is used")
     policy = _cleanup_policy(cluster, topic.name)
     if policy is not None and "compact" not in policy:
         _warn_once(
-            f"{alias}: {topic.name} has cleanup.policy={policy}, expected compact: what was written long "
-            f"ago gets lost; set cleanup.policy=compact on it"
+            f"{alias}: {topic.name} has cleanup.policy={policy}, expected compact: old records will be "
+            f"deleted; set cleanup.policy=compact on it"
         )
 
 
 def _cleanup_policy(cluster: ClusterClient, topic: str) -> str | None:
     try:
         return topic_config(cluster, topic, "cleanup.policy")
-    except BrokerError as e:  # DESCRIBE_CONFIGS is a right of its own, which MM2 does not need here
-        log.debug("%s: its cleanup.policy is not known: %s", topic, e)
+    except BrokerError as e:  # MM2 does not need the DESCRIBE_CONFIGS permission here
+        log.debug("%s: cannot read cleanup.policy: %s", topic, e)
         return None
 
 
 def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
     return (
-        f"{cluster.config.alias}: {topic.name} is not there, and may not be created ({why}); create it with "
-        f"{topic.partitions} partitions and cleanup.policy=compact, or give Create on it"
+        f"{cluster.config.alias}: {topic.name} does not exist and cannot be created ({why}); create it with "
+        f"{topic.partitions} partitions and cleanup.policy=compact, or grant CREATE on it"
     )
 
 
 def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
-    if error.code == error_codes.INVALID_REPLICATION_FACTOR:
+    if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
         return f"set {option} (now {topic.replication_factor}) to what its brokers allow"
     return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
 

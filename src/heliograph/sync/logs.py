@@ -1,7 +1,7 @@
-"""Which topics a flow's checkpoints are about: looked at on both clusters, and kept in the state topic.
+"""Tracks the ids of the topics that a flow's checkpoints belong to, and stores them in the state topic.
 
 state topic ──► known ◄──────── found on both clusters
-                  └──► another topic by the same name? ──► what was known of its offsets is void
+                  └──► another topic with the same name? ──► its known offsets are void
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ class Recreated(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Barrier:
-    """Offset syncs without topic ids that stand before this offset are about older topics."""
+    """Offset syncs without topic ids before this offset belong to older topics."""
 
     syncs_id: str | None = None
     syncs_from: int = 0
 
 
 class MirroredLogs:
-    """Of one flow; for one thread. `gone` are source topics whose remote topics were there, and are not."""
+    """Of one flow; for one thread. `gone` are source topics whose remote topics existed, and do not any
+    more."""
 
     def __init__(
         self, flow: FlowConfig, connector: str, source: ClusterClient, target: ClusterClient
@@ -57,25 +58,24 @@ class MirroredLogs:
         self._writer = RecordWriter(target, self._placed.topic.name)
         self._known: dict[str, TopicIdPair] = {}
         self._barriers: dict[str, _Barrier] = {}
-        self._told: dict[
-            str, list[TopicIdPair]
-        ] = {}  # by tasks, where no checkpoint was written yet
+        #: From partition statuses, for topics without checkpoints so far.
+        self._told: dict[str, list[TopicIdPair]] = {}
         self._durable: dict[str, LogsRecord] = {}
-        self._left: set[str] = set()  # ids that a broker which lags behind may still tell
+        self._left: set[str] = set()  # ids that a broker with old metadata may still report
 
     @property
     def topics(self) -> frozenset[str]:
-        """Source topics of which any topic id is known."""
+        """Source topics with a known topic id."""
         return frozenset(self._known.keys() | self._told.keys())
 
     def known(self, topic: str) -> TopicIdPair:
-        """By what was found last, or by what earlier services have left."""
+        """The ids found last, or stored by earlier services."""
         if topic in self._known:
             return self._known[topic]
         return next(iter(self._told.get(topic, ())), TopicIdPair())
 
     def load(self, states: Iterable[State]) -> None:
-        """What earlier services have left in the state topic."""
+        """Load what earlier services have stored in the state topic."""
         for state in states:
             if isinstance(state, LogsRecord) and state.connector == self._connector:
                 self._durable[state.topic] = state
@@ -85,7 +85,7 @@ class MirroredLogs:
                 self._told.setdefault(state.topic, []).append(state.origin)
 
     def look(self, names: Mapping[str, str]) -> list[Recreated]:
-        """`names` are source topics with their remote topics; returns those that were created again."""
+        """Read the ids of source topics and their remote topics; returns those that were created again."""
         if not names:
             return []
         source = self._source.refresh(names)
@@ -110,13 +110,13 @@ class MirroredLogs:
         self._barriers[topic] = _Barrier(syncs_id, syncs_from)
 
     def is_outdated(self, topic: str, syncs_id: str | None, offset: int) -> bool:
-        """Whether an offset sync without topic ids, at this offset of its topic, is about older topics."""
+        """Whether an offset sync without topic ids, at this offset of its topic, belongs to older topics."""
         barrier = self._barriers.get(topic)
         return barrier is not None and barrier.syncs_id == syncs_id and offset < barrier.syncs_from
 
     def write(self, now_ms: int) -> dict[str, str]:
-        """Keep what is known, once the checkpoints are about it. What is wrong with the state topic is
-        returned; raises ClientError if it cannot be written."""
+        """Store the ids, once the checkpoints belong to them. Returns problems with the state topic; raises
+        ClientError if it cannot be written."""
         records = [self._record(topic) for topic, origin in self._known.items() if any(origin)]
         news = [record for record in records if self._durable.get(record.topic) != record]
         if not news:
@@ -125,8 +125,8 @@ class MirroredLogs:
         problem = None if self._ready else ensure_internal_topic(self._target, self._placed)
         if problem is not None:
             return {
-                topic: f"{problem}; a remote topic that is created again while this service is stopped will "
-                "not be noticed, and its groups' offsets may then be ahead"
+                topic: f"{problem}; if a remote topic is created again while this service is stopped, that "
+                "will not be noticed, and offsets of groups may be ahead"
             }
         self._ready = True
         self._writer.write(
@@ -139,7 +139,7 @@ class MirroredLogs:
         return None if topic_id in self._left else topic_id
 
     def _before(self, topic: str, found: TopicIdPair) -> TopicIdPair:
-        """Of what tasks told of partitions, any other topic than is found counts."""
+        """The ids before this look; of several in partition statuses, one that differs from `found`."""
         if topic in self._known:
             return self._known[topic]
         told = self._told.pop(topic, [])

@@ -1,4 +1,4 @@
-"""Where a flow resumes: what Connect's offsets topic on the target holds, or the source's own bounds."""
+"""Reads where a flow resumes: from Connect's offsets topic, or from the source's log bounds."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ log = logging.getLogger(__name__)
 
 
 class StoredOffset(NamedTuple):
-    """The next upstream offset to mirror, and what both logs were like when it was stored: only a
-    transaction says that."""
+    """The next upstream offset to mirror, and the state of both logs when it was stored, which only
+    transactions store."""
 
     position: int
     logs: Logs = Logs()
 
 
 def stored_positions(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartition, int]:
-    """The next upstream offset of every partition that this flow's connector has stored one for."""
+    """The next upstream offset of every partition with a stored offset of this flow's connector."""
     return {partition: each.position for partition, each in stored_offsets(flow, target).items()}
 
 
 def stored_offsets(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartition, StoredOffset]:
-    """Of every partition that this flow's connector has stored an offset for."""
+    """The stored offsets of this flow's connector."""
     found: dict[TopicPartition, StoredOffset] = {}
     malformed = 0
     for key, record in read_newest(target, flow.offsets_topic.name).items():
         offset = read_source_offset(key, record.value)
         if isinstance(offset, Malformed):
             malformed += 1
-            log.warning("%s: a record is passed over: %s", flow.offsets_topic.name, offset.reason)
+            log.warning(
+                "%s: skipping a malformed record: %s", flow.offsets_topic.name, offset.reason
+            )
         elif (
             isinstance(offset, SourceOffset)
             and (offset.connector, offset.cluster) == (flow.connector_name, flow.source)
@@ -48,14 +50,14 @@ def stored_offsets(flow: FlowConfig, target: ClusterClient) -> dict[TopicPartiti
             partition = TopicPartition(offset.topic, offset.partition)
             found[partition] = StoredOffset(offset.resume_at, read_logs(record.headers))
     if malformed:
-        log.warning("%s: %d malformed records in all", flow.offsets_topic.name, malformed)
+        log.warning("%s: skipped %d malformed records", flow.offsets_topic.name, malformed)
     return found
 
 
 def reset_positions(
     flow: FlowConfig, source: ClusterClient, partitions: Iterable[TopicPartition]
 ) -> dict[TopicPartition, int]:
-    """Where partitions without a stored offset start: as `auto.offset.reset` says, none if it is none."""
+    """The start of partitions without a stored offset, by `auto.offset.reset`; empty if that is `none`."""
     wanted = list(partitions)
     if not wanted or flow.auto_offset_reset is OffsetReset.NONE:
         return {}
@@ -64,7 +66,7 @@ def reset_positions(
     if not earliest:
         skipped = sum(found.values())
         log.info(
-            "flow %s: %d partitions start at their end (auto.offset.reset=latest), %d offsets skipped",
+            "flow %s: %d partitions start at their end (auto.offset.reset=latest); %d offsets are skipped",
             flow.name,
             len(found),
             skipped,
@@ -75,5 +77,5 @@ def reset_positions(
 def end_positions(
     source: ClusterClient, partitions: Iterable[TopicPartition], isolation_level: IsolationLevel
 ) -> dict[TopicPartition, int]:
-    """Where a bounded run ends: the high watermarks, or the last stable offsets, as of now."""
+    """The ends of a bounded run: the current high watermarks, or last stable offsets."""
     return list_offsets(source, list(partitions), LATEST, isolation_level)

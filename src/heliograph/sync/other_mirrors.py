@@ -1,4 +1,4 @@
-"""Traces that mirrors of other processes leave on a cluster that they mirror into."""
+"""Reads what mirrors of other processes have written on a cluster that they mirror into."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from heliograph.sync.statuses import Statuses, read_statuses
 
 log = logging.getLogger(__name__)
 
-#: A Heliograph that is alive says so at least this often.
+#: A running Heliograph writes its status at least this often.
 _ALIVE_MS = 15_000
 
 
-class Traces(NamedTuple):
+class OtherMirrors(NamedTuple):
     flows: list[ForeignFlow]
     java: list[JavaMirror]
 
 
-def read_traces(cluster: ClusterClient, alias: str) -> Traces:
-    """Of Heliographs, but for flows that ended in order; and of the MirrorMaker 2 in dedicated mode, if any,
-    that mirrors into this cluster from its `alias`."""
+def read_other_mirrors(cluster: ClusterClient, alias: str) -> OtherMirrors:
+    """Flows of Heliographs, except those that were stopped in order, and a MirrorMaker 2 in dedicated mode,
+    if any, that mirrors into this cluster from its `alias`."""
     topics = frozenset(cluster.refresh().partitions)
-    told = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
-    flows = [flow for _, its in sorted(told.items()) for flow in _flows_of(its, topics)]
-    spoken = told.get(state_topic(alias), Statuses()).flows.values()
-    last_word = max((status.at_ms for status in spoken), default=0)
-    return Traces(flows, _java_mirrors(cluster, alias, last_word))
+    statuses = {topic: read_statuses(cluster, topic) for topic in filter(is_state_topic, topics)}
+    flows = [flow for _, its in sorted(statuses.items()) for flow in _flows_of(its, topics)]
+    own = statuses.get(state_topic(alias), Statuses()).flows.values()
+    last_status = max((status.at_ms for status in own), default=0)
+    return OtherMirrors(flows, _java_mirrors(cluster, alias, last_status))
 
 
-def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
+def _flows_of(statuses: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
     return [
         ForeignFlow(
             name=status.flow,
@@ -44,19 +44,20 @@ def _flows_of(told: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
             target_id=status.target_id,
             keeps_names=status.policy != "DefaultReplicationPolicy",
             topics=(
-                _wanted(status, present) | {p.topic for p in told.partitions.get(status.flow, ())}
+                _wanted(status, present)
+                | {p.topic for p in statuses.partitions.get(status.flow, ())}
             )
             - set(status.refused),
             at_ms=status.at_ms,
             since_ms=status.since_ms,
         )
-        for status in told.flows.values()
+        for status in statuses.flows.values()
         if status.state != STOPPED
     ]
 
 
 def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
-    """What a flow that has just begun will mirror; a filter that we cannot read is one that takes all."""
+    """Topics that a flow will mirror by its filter; all of them if we cannot parse the filter."""
     try:
         wanted = DefaultTopicFilter.of(status.topics, status.topics_exclude)
     except InvalidPattern as e:
@@ -65,13 +66,13 @@ def _wanted(status: FlowStatus, present: frozenset[str]) -> frozenset[str]:
     return frozenset(filter(wanted.accepts, present))
 
 
-def _java_mirrors(cluster: ClusterClient, alias: str, last_word: int) -> list[JavaMirror]:
-    """A Heliograph stores its offsets in the same topic: what is not newer than its last word is its own."""
+def _java_mirrors(cluster: ClusterClient, alias: str, last_status: int) -> list[JavaMirror]:
+    """Heliograph stores its offsets in the same topic: records up to its last status are its own."""
     topic = f"mm2-offsets.{alias}.internal"
     newest: dict[str, int] = {}
     for number in range(cluster.refresh([topic]).partitions.get(topic, 0)):
         for record in LogTail(cluster, topic, number).read_new():
             offset = read_source_offset(record.key, record.value)
-            if isinstance(offset, SourceOffset) and record.timestamp > last_word + _ALIVE_MS:
+            if isinstance(offset, SourceOffset) and record.timestamp > last_status + _ALIVE_MS:
                 newest[offset.topic] = max(newest.get(offset.topic, 0), record.timestamp)
     return [JavaMirror(source_alias=alias, topics=newest)] if newest else []

@@ -1,4 +1,4 @@
-"""Where writers before us stood, as the state topic has it."""
+"""Reads and deletes producer snapshots of earlier writers in the state topic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map_segments import load_offset_maps
 from heliograph.mm2.state_reading import read_state
 from heliograph.mm2.state_records import ProducerSnapshotRecord, snapshot_key, state_topic
-from heliograph.model import Landmark, TopicPartition
+from heliograph.model import AckedOffsets, TopicPartition
 from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 def read_snapshots(
     source_alias: str, target: ClusterClient
 ) -> dict[TopicPartition, ProducerSnapshotRecord]:
-    """By source partition. One that cannot be understood is none: the stored offset counts then."""
+    """Snapshots by source partition. A malformed one is skipped: the stored offset is used then."""
     topic = state_topic(source_alias)
     snapshots: dict[TopicPartition, ProducerSnapshotRecord] = {}
     for key, value in read_compacted(target, topic).items():
@@ -31,16 +31,18 @@ def read_snapshots(
             if isinstance(record, ProducerSnapshotRecord):
                 snapshots[record.topic_partition] = record
             elif isinstance(record, Malformed):
-                log.warning("%s: a snapshot is passed over: %s", topic, record.reason)
+                log.warning("%s: skipping a malformed snapshot: %s", topic, record.reason)
     return snapshots
 
 
-def read_landmarks(source_alias: str, target: ClusterClient) -> dict[TopicPartition, Landmark]:
+def read_acked_offsets(
+    source_alias: str, target: ClusterClient
+) -> dict[TopicPartition, AckedOffsets]:
     """How long remote partitions' logs were at least, by source partition: as far as the offset map knows."""
     records = LogTail(target, state_topic(source_alias)).read_new()
     loaded = load_offset_maps((record.key, record.value) for record in records)
     return {
-        partition: last.landmark
+        partition: last.acked_offsets
         for partition, ranges in loaded.offset_maps.items()
         if (last := ranges.last) is not None and last.downstream >= 0
     }
@@ -49,7 +51,7 @@ def read_landmarks(source_alias: str, target: ClusterClient) -> dict[TopicPartit
 def forget_snapshots(
     source_alias: str, target: ClusterClient, partitions: Collection[TopicPartition], now_ms: int
 ) -> None:
-    """For a user who has changed stored offsets, to one that a snapshot happens to know, too."""
+    """Delete snapshots after a user has changed stored offsets, possibly to one that a snapshot contains."""
     topic = state_topic(source_alias)
     if partitions and topic in target.refresh([topic]).partitions:
         records = [Record(timestamp=now_ms, key=snapshot_key(p), value=None) for p in partitions]

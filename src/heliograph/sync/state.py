@@ -1,7 +1,7 @@
-"""Where every partition of a flow stands, told in Heliograph's own topic on the target.
+"""Writes the status of a flow and of its partitions to Heliograph's state topic on the target.
 
-`heliograph status` reads it from anywhere; a mirror in the other direction sees by it where records come
-from. Only what changed is written.
+`heliograph status` reads it from anywhere, and a mirror in the other direction finds cycles by it. Only
+changes are written.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import replace
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, told
+from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, first_problems
 from heliograph.model import Receipt, TopicIdPair, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
 from heliograph.records.decode import Record
 from heliograph.sync.internal_topics import ensure_internal_topic
 
-#: A flow without news tells that it is alive this often.
+#: A flow without changes writes its status this often.
 _ALIVE_MS = 10_000
 
 
@@ -36,13 +36,13 @@ class StateSync:
         self._placed = state_of(flow)
         self._ready = False
         self._writer = RecordWriter(target, self._placed.topic.name)
-        # A filter of the user's own cannot be told; others are to reckon with anything.
+        # A custom filter cannot be stored; other mirrors must assume that it accepts all topics.
         known = isinstance(flow.topic_filter(), DefaultTopicFilter)
         self._topics = flow.topics if known else (".*",)
         self._topics_exclude = flow.topics_exclude if known else ()
         self._written: dict[bytes, bytes] = {}
         self._seen: dict[tuple[str, int], Receipt] = {}
-        #: What was told last, in short, and when.
+        #: A summary of the last status written, and its time.
         self._told: tuple[tuple[object, ...], int] = ((), 0)
 
     def write(
@@ -57,11 +57,13 @@ class StateSync:
         restarts: int,
         now_ms: int,
     ) -> dict[str, str]:
-        """Raises ClientError if it cannot be written; then all of it is news the next time."""
+        """Raises ClientError if it cannot be written; the next call writes it again."""
         problem = self._ensure_topic()
         if problem is not None:
-            return {self._placed.topic.name: f"{problem}; the state of this flow cannot be told"}
-        # Without news from its task, a partition's receipt is the very same object.
+            return {
+                self._placed.topic.name: f"{problem}; the status of this flow cannot be written"
+            }
+        # An unchanged receipt is the same object.
         fresh = {
             (r.topic, r.partition): r
             for r in receipts
@@ -83,7 +85,7 @@ class StateSync:
 
     @property
     def told_anything(self) -> bool:
-        """Whether anybody could have read a state of this flow from us."""
+        """Whether a status of this flow was written."""
         return self._told[1] > 0
 
     def _ensure_topic(self) -> str | None:
@@ -111,7 +113,7 @@ class StateSync:
             refused=refused,
             topics=self._topics,
             topics_exclude=self._topics_exclude,
-            problems=told(problems),
+            problems=first_problems(problems),
         )
 
 

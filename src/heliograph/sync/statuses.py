@@ -1,4 +1,4 @@
-"""What services have said in a state topic: where their flows and partitions stand."""
+"""Reads the statuses of flows and partitions from a state topic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statuses:
-    """The last word on each flow, and, by flow and source partition, on each partition and on its gaps."""
+    """The last status of each flow, and of partitions and gaps by flow and source partition."""
 
     flows: Mapping[str, FlowStatus] = field(default_factory=dict)
     partitions: Mapping[str, Mapping[TopicPartition, PartitionStatus]] = field(default_factory=dict)
@@ -26,7 +26,7 @@ class Statuses:
 
 
 def read_statuses(cluster: ClusterClient, topic: str) -> Statuses:
-    """None if there is no such topic."""
+    """Empty without the topic."""
     flows: dict[str, FlowStatus] = {}
     partitions: dict[str, dict[TopicPartition, PartitionStatus]] = {}
     gaps: dict[str, dict[TopicPartition, GapRecord]] = {}
@@ -42,5 +42,5 @@ def read_statuses(cluster: ClusterClient, topic: str) -> Statuses:
         elif isinstance(state, GapRecord):
             gaps.setdefault(state.flow, {})[TopicPartition(state.topic, state.partition)] = state
     if malformed:
-        log.warning("%s: %d records could not be understood", topic, malformed)
+        log.warning("%s: skipped %d malformed records", topic, malformed)
     return Statuses(flows=flows, partitions=partitions, gaps=gaps)

@@ -1,4 +1,4 @@
-"""Brings the target's topics up to the source's: what `plan/topics.py` decides is done here."""
+"""Creates the topics and partitions on the target that `plan/topics.py` plans."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
-from heliograph.wire.error_codes import INVALID_REPLICATION_FACTOR
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: Topics per request: a creation is one metadata transaction, and brokers bound its records at 10,000.
+#: A request is one metadata transaction, which brokers limit to 10,000 records.
 _TOPICS_PER_REQUEST = 100
 _PATIENCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTopics:
-    """What is to be done, ready to be carried out but for remote topics in `failed`, whose source topics'
-    settings could not be read. `refusals` are source topics that a loop keeps out."""
+    """The plan, ready to be carried out except for remote topics in `failed`, whose source settings could
+    not be read. `refusals` are source topics that are not mirrored because of a loop."""
 
     plan: TopicPlan
     source: Mapping[str, int]
@@ -39,7 +39,7 @@ class ObservedTopics:
     ids: TopicIds
 
     def outcome(self, refused: Mapping[str, BrokerError]) -> MirroredTopics:
-        """`refused` maps remote topics to what the target answered."""
+        """`refused` maps remote topics to the target's errors."""
         mirrored = outcome(self.plan, self.source, {**self.failed, **refused})
         problems = {**mirrored.problems, **self.refusals}
         return replace(mirrored, problems=problems, ids=self.ids)
@@ -54,9 +54,9 @@ def sync_topics(
 ) -> MirroredTopics:
     """Create what is missing; a topic that cannot be created is reported, the others are mirrored.
 
-    `refused` maps source topics that are to be left alone (`plan/cycles.py`) to the reason. A topic that
-    somebody else created is used as it is. One that cannot get all of the source's partitions is
-    mirrored as far as it has them.
+    `refused` maps source topics that must not be mirrored (`plan/cycles.py`) to the reason. An existing
+    topic is used as it is. One that cannot get all partitions of its source is mirrored for those that it
+    has.
     """
     found = observe_topics(flow, topic_filter, source, target, refused)
     actions = [action for action in found.plan.actions if action.topic not in found.failed]
@@ -76,14 +76,15 @@ def _without_brokers_own(
     actions: Sequence[TopicAction],
     failed: dict[str, BrokerError],
 ) -> dict[str, BrokerError]:
-    """A replication factor that a cluster is too small for: MM2 goes on, and its first record makes brokers
-    create the topic, where they may. Then partitions that are missing are added."""
+    """If a cluster is too small for the replication factor, MM2 continues, and its first record makes
+    brokers create the topic, if auto.create.topics.enable is set. The same here; then missing partitions are
+    added."""
     wanted = {
         action.topic: action.partitions
         for action in actions
         if isinstance(action, CreateTopic)
         and action.topic in failed
-        and failed[action.topic].code == INVALID_REPLICATION_FACTOR
+        and failed[action.topic].code == ErrorCode.INVALID_REPLICATION_FACTOR
     }
     if not wanted:
         return failed
@@ -98,14 +99,15 @@ def _without_brokers_own(
     grown = create_partitions(target, too_few) if too_few else {}
     for topic in made:
         log.warning(
-            "flow %s: %s: created by %s itself, with its own replication factor: %s cannot be had there",
+            "flow %s: %s: created by the brokers of %s with their default replication factor; %s is not "
+            "possible",
             *(flow.name, topic, target.config.alias, flow.replication_factor),
         )
     return {**{topic: each for topic, each in failed.items() if topic not in made}, **grown}
 
 
 def _ids_of_new(target: ClusterClient, topics: Sequence[str]) -> dict[str, str | None]:
-    """Brokers hear of new topics a moment after their controller."""
+    """The ids of new topics; brokers know these a moment after their controller."""
     backoff, deadline = Backoff(), time.monotonic() + _PATIENCE_SECONDS
     while topics:
         metadata = target.refresh(topics)
@@ -122,7 +124,7 @@ def observe_topics(
     target: ClusterClient,
     refused: Mapping[str, str] | None = None,
 ) -> ObservedTopics:
-    """Changes nothing. `refused` as in `sync_topics`."""
+    """Compare the topics; changes nothing. `refused` as in `sync_topics`."""
     refused = refused or {}
     on_source = source.refresh().partitions
     on_target = target.refresh().partitions
@@ -153,7 +155,7 @@ def _refusals(
     on_source: Iterable[str],
     refused: Mapping[str, str],
 ) -> dict[str, str]:
-    """Loops. What a filter keeps out was asked for; what a loop keeps out the user must hear of."""
+    """Problems of topics in loops. Topics that a filter excludes are no problem."""
     problems = {topic: refused[topic] for topic in on_source if topic in refused}
     for topic in on_source:
         reason = why_endless(flow.policy, topic, flow.source)
@@ -165,7 +167,7 @@ def _refusals(
 def _with_configs(
     flow: FlowConfig, source: ClusterClient, actions: Sequence[TopicAction]
 ) -> tuple[list[TopicAction], dict[str, BrokerError]]:
-    """New topics get the source's settings at once: a compacted topic must never be a deleting one."""
+    """New topics are created with the source's settings: a compacted topic must never delete by time."""
     new = [action.source_topic for action in actions if isinstance(action, CreateTopic)]
     if not new:
         return list(actions), {}

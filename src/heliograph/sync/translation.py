@@ -1,4 +1,4 @@
-"""What is known of one flow's offsets: MM2's syncs as they are written, and ranges of exact copying."""
+"""Translates offsets of one flow by offset syncs and by exact ranges, and keeps both up to date."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ log = logging.getLogger(__name__)
 
 
 class FlowTranslation:
-    """Follows the offset-syncs topic, wherever it is, remembers what tasks tell, and drops what is about
-    topics that are not there any more. `remote_of` names the remote topic of a source topic; None: it has
-    none."""
+    """Follows the offset-syncs topic on either cluster, keeps the ranges that tasks report, and drops what
+    belongs to topics that do not exist any more. `remote_of` returns the remote topic of a source topic, or
+    None."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class FlowTranslation:
         self._logs = MirroredLogs(flow, flow.checkpoints.connector_name, source, target)
         self._recreated: list[Recreated] = []
         self._outdated: set[str] = set()  # source topics whose syncs so far are to be dropped
-        #: Until what earlier services knew is loaded.
+        #: Ranges reported before `load`; None after it.
         self._untold: list[tuple[TopicPartition, TopicIdPair, OffsetRange]] | None = []
         self._must_read_to_end = True
         self._missed = False
@@ -60,7 +60,7 @@ class FlowTranslation:
 
     @property
     def versions(self) -> Mapping[TopicPartition, int]:
-        """For each source partition, how often what is known of it has changed."""
+        """The number of changes by source partition."""
         return self._known.versions
 
     @property
@@ -69,7 +69,7 @@ class FlowTranslation:
         return self._logs.topics
 
     def target_id(self, topic: str) -> str | None:
-        """Of the remote topic whose offsets translations of this source topic are."""
+        """The id of the remote topic that translations of this source topic belong to."""
         return self._logs.known(topic).target
 
     def translate(self, partition: TopicPartition, upstream: int) -> int | None:
@@ -89,10 +89,10 @@ class FlowTranslation:
                 self._known.learn(partition, origin, each)
 
     def load(self, now_ms: int | None, *, must_read_to_end: bool) -> dict[str, str]:
-        """What was learnt before this start; call it once. A problem costs precision, and that topics created
-        again meanwhile are not noticed.
+        """Load what was stored before this start; call it once. If that fails, translation is less precise,
+        and topics created again meanwhile are not noticed.
 
-        At `now_ms` the same may be written in fewer records; None: nothing is written.
+        With `now_ms` the same may be rewritten in fewer records; None: nothing is written.
         """
         self._must_read_to_end = must_read_to_end
         self._known.begin_syncs(must_read_to_end=must_read_to_end)
@@ -103,17 +103,17 @@ class FlowTranslation:
         except BrokerError as e:
             if e.retriable:
                 raise
-            problems[topic] = f"{e}; offsets from before this start are translated by syncs"
+            problems[topic] = f"{e}; offsets from before this start are translated by offset syncs"
         untold, self._untold = self._untold or [], None
         for each in untold:
             self._known.learn(*each)
         return problems
 
     def refresh(self, names: Mapping[str, str]) -> dict[str, str]:
-        """Read the syncs that came since, and look whether `names`, source topics with their remote topics,
-        are still what they were. What is wrong with the topic of syncs is returned: name -> sentence."""
+        """Read new offset syncs, and check the ids of `names`, source topics with their remote topics.
+        Returns problems with the offset-syncs topic."""
         self._read_syncs()
-        self._look(names)  # behind the reading: what was read is not newer than this look
+        self._look(names)  # after the reading: what was read is not newer than these ids
         self._drop_outdated()
         records, self._unapplied = self._unapplied, []
         for record in records:
@@ -123,12 +123,12 @@ class FlowTranslation:
         return self._missing_syncs()
 
     def take_recreated(self) -> list[Recreated]:
-        """Topics that were found to be others since this was last asked."""
+        """Topics that were created again, since the last call."""
         recreated, self._recreated = self._recreated, []
         return recreated
 
     def keep_logs(self, now_ms: int) -> dict[str, str]:
-        """The checkpoints are about the topics of today: what comes next may count on it."""
+        """Store the topic ids, once the checkpoints belong to them."""
         return self._logs.write(now_ms)
 
     # ── topics ───────────────────────────────────────────────────────────────────────────────
@@ -144,7 +144,7 @@ class FlowTranslation:
         return {t: remote for t in topics if (remote := self._remote_of(t)) is not None}
 
     def _drop_outdated(self) -> None:
-        """Syncs that name no topics, and were there before their topics were found to be others."""
+        """Ignore syncs without topic ids from before their topics were created again."""
         outdated, self._outdated = self._outdated, set()
         if self._tail is not None:
             for topic in outdated:
@@ -153,7 +153,7 @@ class FlowTranslation:
     # ── offset syncs ─────────────────────────────────────────────────────────────────────────
 
     def _read_syncs(self) -> None:
-        """They wait until the topics they may be about are looked at, which may fail."""
+        """They are applied once the ids of their topics are read, which may fail."""
         if self._tail is None:
             return
         records = self._tail.read_new()
@@ -167,7 +167,9 @@ class FlowTranslation:
         sync = read_offset_sync(record.key, record.value)
         if isinstance(sync, Malformed):
             self.malformed += 1
-            log.warning("%s: passed over: %s", self._tail.partition.topic, sync.reason)
+            log.warning(
+                "%s: skipping a malformed record: %s", self._tail.partition.topic, sync.reason
+            )
             return
         origin = read_origin(record.headers)
         if all(origin) or not self._logs.is_outdated(
@@ -179,10 +181,14 @@ class FlowTranslation:
         if self._tail is None:
             return {}
         missed, self._missed = self._missed, self._tail.missing
-        if not (missed and self._tail.missing):  # at a first start others are just creating it
+        if not (
+            missed and self._tail.missing
+        ):  # at a first start another thread may be creating it
             return {}
         topic = self._tail.partition.topic
-        return {topic: f"{topic} is not there, or may not be described: no offset syncs are known"}
+        return {
+            topic: f"{topic} does not exist, or may not be described: no offset syncs are known"
+        }
 
     # ── the state topic ──────────────────────────────────────────────────────────────────────
 
@@ -191,7 +197,7 @@ class FlowTranslation:
         self._logs.load(states)
         if not self._exact:
             return
-        # Segments that name no topics are about those that were known when they were written, or older ones.
+        # Segments without topic ids belong to the topics known at that time, or to older ones.
         segments = [
             replace(
                 state, origin=state.origin.or_else(self._logs.known(state.topic_partition.topic))
@@ -213,7 +219,7 @@ class FlowTranslation:
             state = read_state(record.key, record.value)
             if isinstance(state, Malformed):
                 self.malformed += 1
-                log.warning("%s: a record is passed over: %s", topic, state.reason)
+                log.warning("%s: skipping a malformed record: %s", topic, state.reason)
                 continue
             newest.pop(record.key, None)
             if state is not None:
@@ -221,8 +227,8 @@ class FlowTranslation:
         return list(newest.values())
 
     def _tidy(self, topic: str, loaded: LoadedOffsetMaps, now_ms: int) -> None:
-        """Write the same in fewer records; not of partitions whose tasks have begun to write, since an
-        older segment must not stand behind a newer one."""
+        """Write the same in fewer records; except for partitions whose tasks have begun to write, since an
+        older segment must not follow a newer one."""
         busy = {partition for partition, _, _ in self._untold or ()}
         records = [
             Record(timestamp=now_ms, key=segment.key(), value=segment.value())

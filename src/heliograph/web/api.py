@@ -1,4 +1,7 @@
-"""From a request that is allowed (`gate.py`) to its answer. Blocks while the herder does."""
+"""Answers a request that `gate.py` has admitted: finds its handler, forwards it to the leader, maps errors.
+
+Calls of the herder block; `app.py` calls this on a thread.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The web application: bytes in, bytes out, within limits. What is said is decided in `api.py`.
+"""The ASGI application: reads a request within limits, and turns the answer of `api.py` into a response.
 
-A request is refused as early as can be: by its head alone (`heads.py`), by who sends it (`gate.py`), by its
-size, and only then by what it asks for.
+A request is refused as early as possible: by its head (`heads.py`), by its login (`gate.py`), by its size,
+and only then by its content.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from heliograph.web.heads import CLOSE, Heads
 from heliograph.web.listener.limits import Limits
 from heliograph.web.listener.protocol import peer_of
 
-#: One line for each request, at INFO.
+#: One line per request, at INFO.
 _access = logging.getLogger("heliograph.web.access")
 
 _PARAMETERS = 100
-#: What Jetty's CrossOriginHandler allows unless told otherwise.
+#: Default of Jetty's CrossOriginHandler.
 _SIMPLE_METHODS = ("GET", "POST", "HEAD")
 _PREFLIGHT_SECONDS = "60"
 _LONGEST_LOGGED = 500
@@ -45,21 +45,24 @@ def new_app(
     listener: Listener | None = None,
     limits: Limits | None = None,
 ) -> ASGIApp:
-    door = _Door(api, config, gate or Gate.of(config), Heads(config, listener), limits or Limits())
+    guarded = _GuardedApi(
+        api, config, gate or Gate.of(config), Heads(config, listener), limits or Limits()
+    )
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        response = await door.enter(Request(scope, receive))
+        response = await guarded.answer(Request(scope, receive))
         await response(scope, receive, send)
 
-    # Without Starlette's routes: a path that they do not match (%0A) would be answered before the gate.
-    return ServerErrorMiddleware(answer, handler=door.broken)
+    # No Starlette router: it would answer a path that no route matches (%0A) before the gate has checked
+    # the login. Paths are matched by routing.py, after it.
+    return ServerErrorMiddleware(answer, handler=guarded.internal_error)
 
 
 class _TooLarge(Exception):
     pass
 
 
-class _Door:
+class _GuardedApi:
     def __init__(
         self, api: Api, config: RestConfig, gate: Gate, heads: Heads, limits: Limits
     ) -> None:
@@ -70,7 +73,7 @@ class _Door:
         self._limits = limits
         self._answering = 0
 
-    async def enter(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Response:
         began = time.monotonic()
         who, status, size = "-", 500, 0
         try:
@@ -82,7 +85,7 @@ class _Door:
                 answer = await self._answer(request)
             except Refused as e:
                 answer = e.answer()
-                if "expect" in request.headers:  # it waits for a word before it sends its body
+                if "expect" in request.headers:  # the client sends its body only after 100 Continue
                     answer = error(e.status, str(e), headers={**e.headers, **CLOSE})
             response = self._response(request, answer)
             status, size = answer.status, len(response.body)
@@ -91,17 +94,16 @@ class _Door:
             if self._config.access_log:
                 _log_access(request, who, status, size, time.monotonic() - began)
 
-    async def broken(self, request: Request, problem: Exception) -> Response:
-        """A mistake of ours; Starlette raises it again, so that it is logged with its trace."""
+    async def internal_error(self, request: Request, problem: Exception) -> Response:
+        """For an exception that nothing handles. Starlette raises it again, and uvicorn logs it with its
+        trace."""
         answer = error(500, f"{type(problem).__name__}: see the worker's log")
         return Response(answer.body(), 500, media_type=answer.media_type)
 
     async def _answer(self, request: Request) -> RestResponse:
         """Raises Refused."""
         if self._answering >= self._limits.requests:
-            raise Refused(
-                503, f"{self._answering} requests are being answered; try again", headers=_SOON
-            )
+            raise Refused(503, f"{self._answering} requests in progress; try again", headers=_SOON)
         self._answering += 1
         try:
             call = _call(request, await self._body(request))
@@ -119,9 +121,9 @@ class _Door:
             sentence = f"Request body: expected at most {limit} bytes (rest.request.max.bytes)"
             raise Refused(413, sentence) from None
         except TimeoutError:
-            raise Refused(408, f"Request body: not there after {seconds:.0f} s") from None
+            raise Refused(408, f"Request body: not complete after {seconds:.0f} s") from None
         except ClientDisconnect:
-            raise Refused(400, "Request body: the connection ended before it did") from None
+            raise Refused(400, "Request body: the connection was closed before its end") from None
 
     def _response(self, request: Request, answer: RestResponse) -> Response:
         response = Response(answer.body(), answer.status, dict(answer.headers))

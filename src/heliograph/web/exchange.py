@@ -1,4 +1,4 @@
-"""A request and its answer, apart from any web server."""
+"""RestRequest and RestResponse: values that do not depend on a web server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestRequest:
-    """`path` is what stands for the braces of a route; `base` is scheme and host as the client sees them."""
+    """`path` has the values of a route's braces; `base` is scheme and host as the client wrote them."""
 
     method: str
     target: str
@@ -22,26 +22,26 @@ class RestRequest:
     base: str = ""
 
     def entity(self) -> bytes:
-        """The body, for who reads it as JSON. It must say that it is: a page of another site can send any
-        other type, and none, without being asked whether it may. Raises Refused."""
+        """The body, for a handler that reads JSON. Its Content-Type is required: a browser lets a page of
+        another site send other types, or none, without a preflight. Raises Refused."""
         if self.body and "content-type" not in self.headers:
             raise Refused(415, "HTTP 415 Unsupported Media Type")
         return self.body
 
     def first(self, name: str) -> str | None:
-        """Of a query parameter that is given more than once, the first counts."""
+        """The first value of a query parameter."""
         values = self.query.get(name)
         return values[0] if values else None
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        """As Java's Boolean reads it: whatever is not "true" is false."""
+        """As Java's Boolean.parseBoolean: everything but "true" is false."""
         value = self.first(name)
         return default if value is None else value.lower() == "true"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestResponse:
-    """`content` becomes JSON; None is an empty body. An error outside any route has no content type."""
+    """`content` becomes JSON; None is an empty body. An error outside of all routes has no content type."""
 
     status: int
     content: object = None
@@ -59,7 +59,7 @@ class RestResponse:
 
 
 class Refused(Exception):
-    """A request that cannot be carried out, with the status that says why."""
+    """A request that is refused, with its HTTP status."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""To the leading worker, what only it can do (`HerderRequestHandler`, `RestClient`).
+"""Forwards a request to the leading worker. Upstream: HerderRequestHandler, RestClient.
 
-A request says with `forward` how far it has come: who gets it from a client sends it on with `true`, who
-gets that may send it on once more, with `false`, in case the leader has just changed.
+The query parameter `forward` limits the hops: a worker adds `forward=true` to a client's request; a worker
+that receives that may forward it once more, with `forward=false`, in case the leader has just changed.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from heliograph.web.exchange import JSON, Refused, RestRequest, RestResponse
 _TIMEOUT_SECONDS = 90.0
 _HEADERS = ("authorization", "content-type", "accept")
 
-#: Makes the context for a leader that is reached by https.
+#: Makes the TLS context for a leader with an https address.
 TlsContext = Callable[[], ssl.SSLContext]
 
 
 def forward(call: RestRequest, leader_url: str, tls: TlsContext) -> RestResponse:
-    """The leader's answer, as if it were ours. Raises Refused."""
+    """The leader's answer. Raises Refused."""
     hop = call.first("forward")
     if hop is not None and not call.flag("forward"):
         raise Refused(
@@ -46,7 +46,7 @@ def forward(call: RestRequest, leader_url: str, tls: TlsContext) -> RestResponse
 def _ask(call: RestRequest, leader_url: str, target: str, tls: TlsContext) -> RestResponse:
     leader = urlsplit(leader_url)
     if leader.hostname is None:
-        raise ValueError(f"{leader_url} is no address of a worker")
+        raise ValueError(f"{leader_url} is not the URL of a worker")
     connection: http.client.HTTPConnection
     if leader.scheme == "https":
         connection = http.client.HTTPSConnection(
@@ -73,5 +73,5 @@ def _ask(call: RestRequest, leader_url: str, target: str, tls: TlsContext) -> Re
 
 
 def _at(base: str, location: str) -> str:
-    """The same path on the worker that was asked."""
+    """The path of `location` on the worker that received the request."""
     return f"{base}{urlsplit(location).path}"

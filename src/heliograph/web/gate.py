@@ -1,4 +1,4 @@
-"""Who asks, and whether they may: decided from a request's head, before anything of its body is read."""
+"""Checks login and role of a request by its head, before its body is read."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from heliograph.web.passwords import Passwords
 
 _log = logging.getLogger(__name__)
 
-#: Each check takes 19 MB and a core for a moment.
+#: Each check takes 19 MB and one core for about 20 ms.
 _CHECKS_AT_A_TIME = 2
 _CHECKS_WAITING = 50
 _LONGEST_NAME = 60
 
 
 class Gate:
-    """`admit` for every request. Used by one event loop; checks of passwords have threads of their own."""
+    """`admit` is called for every request, on one event loop; passwords are checked on threads of their
+    own."""
 
     def __init__(
         self, users: Mapping[str, User] | None, certificates: CertificateRoles | None
@@ -49,7 +50,7 @@ class Gate:
         self._checks.shutdown(wait=False, cancel_futures=True)
 
     async def admit(self, method: str, headers: Mapping[str, str], peer: Peer) -> str:
-        """The name of who asks, "-" if anyone may. Raises Refused (401, 403, 429)."""
+        """The name of the user, "-" if no login is required. Raises Refused (401, 403, 429)."""
         if self._users is None and self._certificates is None:
             return "-"
         header = headers.get("authorization", "")
@@ -88,7 +89,7 @@ class Gate:
         name, password = credentials
         if not await self._right(name, password, peer):
             _log.warning(
-                "401 for user %s from %s: unknown, or another password", shown(name), peer.address
+                "401 for user %s from %s: unknown user or wrong password", shown(name), peer.address
             )
             raise Refused(401, "User cannot access the resource.")
         return shown(name), self._users[name].role
@@ -99,7 +100,11 @@ class Gate:
             return True
         wait = self._attempts.take(peer.address)
         if wait > 0 or self._waiting >= _CHECKS_WAITING:
-            why = "too many wrong passwords" if wait > 0 else "too many passwords to check"
+            why = (
+                "too many wrong passwords"
+                if wait > 0
+                else "too many passwords waiting to be checked"
+            )
             raise self._unknown(
                 peer, 429, why, f"Too many logins; try again in {math.ceil(wait) or 1} s."
             )
@@ -115,7 +120,7 @@ class Gate:
         return right
 
     def _unknown(self, peer: Peer, status: int, why: str, sentence: str) -> Refused:
-        """A request without a password may come often, such as a probe's: it is logged once in a while."""
+        """Requests without a password, such as probes, may be frequent: the log line is throttled."""
         if self._repeats.is_news(status, why):
             _log.warning("%d for a request from %s: %s", status, peer.address, why)
         headers = {"retry-after": str(math.ceil(SECONDS_EACH))} if status == 429 else {}
@@ -123,13 +128,13 @@ class Gate:
 
 
 def shown(text: str, longest: int = _LONGEST_NAME) -> str:
-    """A client's text for a line of the log: no control characters, not too long."""
+    """A client's text for a log line: no control characters, at most `longest` characters."""
     short = text if len(text) <= longest else f"{text[:longest]}…"
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in short)
 
 
 def _credentials(header: str) -> tuple[str, str] | None:
-    """Name and password; None for a header that is none, or of another scheme."""
+    """Name and password; None for a malformed header or another scheme."""
     scheme, _, encoded = header.strip().partition(" ")
     if scheme.lower() != "basic":
         return None

@@ -1,8 +1,8 @@
-"""Checks of a request's head, before any login: two lengths, another host, a page of another site.
+"""Checks the head of a request before the login: ambiguous length, foreign host, page of another site.
 
-A browser sends what any page asks it to, to localhost as well, with the user's saved password. Two checks
-stop that: the host that a request is addressed to (DNS rebinding), and the page that a change comes from
-(CSRF, by the rule of Go's CrossOriginProtection). Other programs send neither Origin nor Sec-Fetch-Site.
+A browser sends requests for any page, also to localhost, with the user's saved password. Two checks prevent
+that: the Host header (DNS rebinding), and the origin of a page that requests a change (CSRF, by the rule of
+Go's CrossOriginProtection). Other programs send neither Origin nor Sec-Fetch-Site.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from heliograph.web.exchange import Refused
 _SAFE = ("GET", "HEAD", "OPTIONS")
 _HOST = re.compile(r"(\[[^\[\]@/]+\]|[^\[\]:@/]*)(:\d*)?")
 _LONGEST_ORIGIN = 500
-#: The client may not use the connection again: where the request ends is in doubt.
+#: Closes the connection: where the request ends is ambiguous.
 CLOSE = {"connection": "close"}
 
 
 class Heads:
-    """Of one listener; None for an application that has none, which takes any host."""
+    """The checks of one listener; None for an application without one, which accepts any host."""
 
     def __init__(self, config: RestConfig, listener: Listener | None) -> None:
         self._origins = [_origin(pattern) for pattern in config.allow_origins]
@@ -43,25 +43,25 @@ class Heads:
         if self._checks_host and host is not None and not self._is_ours(host):
             raise Refused(
                 421,
-                "Misdirected Request: this listener answers to its own names and IP addresses; others are "
-                "allowed by rest.allowed.hosts",
+                "Misdirected Request: this listener accepts its own names and IP addresses; allow other "
+                "names with rest.allowed.hosts",
             )
         if method not in _SAFE and not self._is_ours_or_known(headers):
             raise Refused(
                 403,
-                "Forbidden: a page of another origin asks for a change; origins that may are in "
+                "Forbidden: a page of another origin requests a change; allow its origin with "
                 "access.control.allow.origin",
             )
 
     def known_origin(self, headers: Mapping[str, str]) -> str | None:
-        """The origin that the request comes from, if it is one of access.control.allow.origin."""
+        """The origin of the request, if access.control.allow.origin allows it."""
         origin = headers.get("origin")
         if origin is None or len(origin) > _LONGEST_ORIGIN:
             return None
         return origin if any(each.fullmatch(origin) for each in self._origins) else None
 
     def _is_ours(self, host: str) -> bool:
-        """An IP address cannot be rebound, since a browser looks no name up."""
+        """IP addresses are accepted: a browser looks up no name for them, so they cannot be rebound."""
         match = _HOST.fullmatch(host.strip())
         if match is None:
             return False
@@ -86,7 +86,7 @@ class Heads:
 
 
 def _authority(origin: str) -> str:
-    """Host and port of an origin; "" of one that has none ("null", or broken)."""
+    """Host and port of an origin; "" for "null" or a malformed one."""
     try:
         return urlsplit(origin).netloc.lower()
     except ValueError:
@@ -94,7 +94,7 @@ def _authority(origin: str) -> str:
 
 
 def _origin(pattern: str) -> re.Pattern[str]:
-    """`*`, or a regular expression, as Connect hands it to Jetty."""
+    """`*` or a regular expression, as in Connect, which passes it to Jetty."""
     if pattern == "*":
         return re.compile(".*")
     try:

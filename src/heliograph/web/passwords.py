@@ -1,6 +1,6 @@
-"""Passwords of the users file: argon2id, as RFC 9106 has it, with the parameters that OWASP names.
+"""Checks passwords of the users file: argon2id (RFC 9106) with the parameters that OWASP recommends.
 
-    $argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>        19 MB and some 20 ms for each check
+    $argon2id$v=19$m=19456,t=2,p=1$<salt>$<hash>        19 MB and about 20 ms for each check
 
 A right password is remembered for a minute, as a keyed digest: a client that polls costs one check a minute.
 """
@@ -31,7 +31,7 @@ def hashed(password: str) -> str:
 
 
 class Passwords:
-    """Raises EnvironmentProblem if hashes cannot be checked here."""
+    """Raises EnvironmentProblem if this machine's OpenSSL has no argon2id."""
 
     def __init__(
         self, users: Mapping[str, User], clock: Callable[[], float] = time.monotonic
@@ -41,17 +41,17 @@ class Passwords:
         self._key = secrets.token_bytes(32)
         self._remembered: dict[str, tuple[bytes, float]] = {}
         self._any_hashed = any(user.hashed for user in users.values())
-        # Checked for names that do not exist, or the time of an answer would tell which ones do.
+        # Checked for unknown names, or the response time would tell which names exist.
         self._dummy = hashed(secrets.token_hex()) if self._any_hashed else ""
 
     def remembers(self, name: str, password: str) -> bool:
-        """Whether it was right a moment ago; quick."""
+        """Whether it was right within the last minute; needs no argon2id."""
         digest, until = self._remembered.get(name, (b"", 0.0))
         same = hmac.compare_digest(digest, self._digest(name, password))
         return same and self._clock() < until
 
     def right(self, name: str, password: str) -> bool:
-        """Where hashes are in use, a name that does not exist takes as long as one that does."""
+        """With hashes in use, an unknown name takes as long as a known one."""
         user = self._users.get(name)
         if user is None or user.hashed:
             if self._any_hashed:

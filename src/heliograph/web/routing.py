@@ -1,9 +1,9 @@
-"""Which endpoint a request is for, and what is said when there is none (Jersey's rules).
+"""Finds the route of a request, or the error that Jersey answers when there is none.
 
     /connectors/{connector}/tasks/{task}/status      GET HEAD OPTIONS
 
-A path that no route has is 404, a method that its routes do not have 405, a body in another language than
-JSON 415, an answer in another one 406. OPTIONS lists the methods, HEAD is GET without its body.
+No route has the path: 404. None has the method: 405. The body is not JSON: 415. The client does not accept
+JSON: 406. OPTIONS lists the methods, HEAD is GET without its body.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """`consumes`: whether a body must be JSON; the root takes none."""
+    """`consumes`: whether a body must be JSON; the root reads none."""
 
     template: str
     method: str
@@ -72,7 +72,7 @@ class Router:
 
 
 def check_path(target: str) -> None:
-    """What Jetty takes for ambiguous or broken. Raises Refused."""
+    """Refuses paths that Jetty refuses as ambiguous or malformed. Raises Refused."""
     if _BAD_ESCAPE.search(target):
         raise Refused(400, "Bad Request: % is not followed by two hexadecimal digits")
     if "//" in target:
@@ -82,7 +82,7 @@ def check_path(target: str) -> None:
 
 
 def _pattern(template: str) -> re.Pattern[str]:
-    """A slash at the end changes nothing."""
+    """Matches with and without a slash at the end."""
     parts = re.split(r"\{(\w+)\}", template)
     text = "".join(
         f"(?P<{part}>[^/]+)" if number % 2 else re.escape(part) for number, part in enumerate(parts)
@@ -109,7 +109,7 @@ def _options(methods: Mapping[str, Route]) -> RestResponse:
 
 
 def _is_json(content_type: str | None) -> bool:
-    """Without one, it depends on whether there is a body that is read (`Call.entity`)."""
+    """None is accepted here: `RestRequest.entity` requires one for a body that is read."""
     if content_type is None:
         return True
     main = content_type.partition(";")[0].strip().lower()

@@ -1,1 +1,1 @@
-"""Request and response frames: a thin seam over kafka-python's classes, hot frames by hand. Pure."""
+"""Request and response frames: kafka-python's classes, and codecs of our own for hot or long ones. Pure."""

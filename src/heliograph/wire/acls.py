@@ -1,4 +1,4 @@
-"""ACLs on topics, with the numbers that requests have for them."""
+"""ACLs on topics, with the numbers of the protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class PatternType(IntEnum):
 
 
 class AclOperation(IntEnum):
-    """Those that the rules speak of, and names for the log; brokers may know more."""
+    """Operations that our rules use, and names for the log; brokers may know more."""
 
     ANY = 1
     ALL = 2
@@ -35,7 +35,7 @@ class AclPermission(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicAcl:
-    """An ACL on topics; numbers as on the wire, so that what is not known here passes unchanged."""
+    """An ACL on topics; numbers as on the wire, so that unknown ones pass unchanged."""
 
     topic: str
     pattern_type: int

@@ -1,7 +1,7 @@
-"""DescribeConfigs, version 4, by hand: a thousand topics have tens of thousands of settings.
+"""Decodes DescribeConfigs responses of version 4: a thousand topics have tens of thousands of settings.
 
-Most topics of a cluster are set up alike, and nothing in the settings names their topic. So settings whose
-bytes were met before in an answer are not read again: such topics share one tuple.
+Most topics of a cluster have the same settings, and these do not name their topic. So settings whose bytes
+occurred before in a response are not decoded again: such topics share one tuple.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FLAGS = struct.Struct(
     "b"   # source
     "?"   # sensitive
 )  # fmt: skip
-#: Different settings that are looked for in what follows, those of the topic before first.
+#: How many different blocks of settings are compared with the next, the latest first.
 _KNOWN_BLOCKS = 8
 
 
@@ -64,7 +64,7 @@ def decode_response(body: bytes) -> tuple[DescribeConfigsResponse, int]:
 def _configs(
     body: bytes, at: int, blocks: list[tuple[bytes, tuple[Config, ...]]]
 ) -> tuple[tuple[Config, ...], int]:
-    """An array starts with its length: the same bytes are the same array, whatever comes behind."""
+    """An array starts with its length, so equal bytes are an equal array, whatever follows."""
     for index, (block, configs) in enumerate(blocks):
         if body.startswith(block, at):
             if index:
@@ -91,5 +91,5 @@ def _config(body: bytes, at: int) -> tuple[Config, int]:
         _, at = string(body, at)
         _, at = nullable_string(body, at)
         at = skip_tags(body, at + 1)
-    _, at = nullable_string(body, at + 1)  # behind the type: the documentation, if asked for
+    _, at = nullable_string(body, at + 1)  # after the type: the documentation, if requested
     return Config(name, value, read_only, source, sensitive), skip_tags(body, at)

@@ -1,8 +1,8 @@
-"""Fetch, version 11, by hand: the records stay views into the receive buffer.
+"""Fetch, version 11: records stay views into the receive buffer.
 
-Version 11 is the newest with topic names in plain encoding that every broker since Kafka 2.3 speaks,
-Kafka 4.x included. Fetch sessions (KIP-227): session 0 at epoch 0 opens one, later requests name
-only what changed, and responses hold only partitions with news.
+Version 11 is the newest with topic names in the plain encoding, and every broker since Kafka 2.3 speaks it,
+Kafka 4.x included. Fetch sessions (KIP-227): session 0 at epoch 0 opens one, later requests name only what
+changed, and responses hold only partitions with new data.
 """
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from heliograph.wire.primitives import I32, Reader, string
 
 API_KEY = 1
 VERSION = 11
-
-FETCH_SESSION_ID_NOT_FOUND = 70
-INVALID_FETCH_SESSION_EPOCH = 71
 
 _HEAD = struct.Struct(
     ">i"  # replicaId     -1: a client
@@ -111,7 +108,7 @@ def _topics(out: list[bytes], by_topic: Mapping[str, list[bytes]]) -> None:
 
 def decode_response(body: memoryview) -> FetchResponse:
     reader = Reader(body)
-    throttle_ms = reader.i32()  # nothing to wait for here: the broker mutes the connection itself
+    throttle_ms = reader.i32()  # not waited for here: the broker mutes the connection
     error = reader.i16()
     session_id = reader.i32()
     partitions = []
@@ -122,7 +119,7 @@ def decode_response(body: memoryview) -> FetchResponse:
             transactions = [
                 AbortedTransaction(*reader.unpack(_ABORTED)) for _ in range(max(aborted, 0))
             ]
-            reader.i32()  # preferred read replica: only asked for with a rack id
+            reader.i32()  # preferred read replica: only set for requests with a rack id
             size = reader.i32()
             records = reader.take(max(size, 0))
             partitions.append(

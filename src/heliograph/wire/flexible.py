@@ -1,8 +1,8 @@
-"""Kafka's flexible encoding (KIP-482), read by hand where answers are long.
+"""Readers for Kafka's flexible encoding (KIP-482), used by the decoders of long responses.
 
-Lengths are unsigned varints, one more than they say (0 is null), and every structure ends with tagged fields.
-Readers take the body and a position and give the position behind what they read. They check nothing: a
-slice past the end is short, an index past it raises, and `whole` makes an error of both.
+Lengths are unsigned varints of the length plus one (0 is null), and every structure ends with tagged fields.
+Readers take the body and a position, and return the value and the position after it. They check nothing: a
+slice past the end is short, an index past it raises, and `whole` turns both into MalformedResponse.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VARINT_BITS = 35
 
 
 def whole(decode: Callable[[bytes], tuple[T, int]]) -> Callable[[memoryview], T]:
-    """A decoder that has to come out exactly at the end of its body, whatever it holds."""
+    """Checks that a decoder ends exactly at the end of the body."""
 
     @wraps(decode)
     def checked(body: memoryview) -> T:
@@ -29,14 +29,16 @@ def whole(decode: Callable[[bytes], tuple[T, int]]) -> Callable[[memoryview], T]
         except (IndexError, struct.error, UnicodeDecodeError) as e:
             raise MalformedResponse(f"response of {len(body)} bytes: {e}") from e
         if position != len(body):
-            raise MalformedResponse(f"response of {len(body)} bytes was read up to byte {position}")
+            raise MalformedResponse(
+                f"response of {len(body)} bytes: its content ends at byte {position}"
+            )
         return found
 
     return checked
 
 
 def varint(body: bytes, at: int) -> tuple[int, int]:
-    """UNSIGNED_VARINT. Callers read the common case, a single byte, themselves."""
+    """UNSIGNED_VARINT. Callers handle the common case, a single byte, themselves."""
     value = shift = 0
     while shift < _VARINT_BITS:
         byte = body[at]
@@ -45,7 +47,7 @@ def varint(body: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
         shift += 7
-    raise MalformedResponse(f"response: a varint at byte {at} has no end")
+    raise MalformedResponse(f"response: the varint before byte {at} has more than 5 bytes")
 
 
 def string(body: bytes, at: int) -> tuple[str, int]:
@@ -64,13 +66,13 @@ def nullable_string(body: bytes, at: int) -> tuple[str | None, int]:
 
 
 def count(body: bytes, at: int) -> tuple[int, int]:
-    """The number of elements of a COMPACT_ARRAY; none for null."""
+    """The number of elements of a COMPACT_ARRAY; 0 for null."""
     size, at = varint(body, at)
     return max(size - 1, 0), at
 
 
 def skip_tags(body: bytes, at: int) -> int:
-    """Past the tagged fields, none of which we know."""
+    """The position after the tagged fields, none of which we use."""
     if not body[at]:
         return at + 1
     tags, at = varint(body, at)

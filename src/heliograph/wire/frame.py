@@ -1,4 +1,4 @@
-"""Request headers and response headers around hand-built bodies.
+"""Frames a request body: size and request header.
 
 request   INT32 size · INT16 apiKey · INT16 apiVersion · INT32 correlationId · STRING clientId · body
 response  INT32 size · INT32 correlationId · body
@@ -26,7 +26,7 @@ def frame(
 
 
 def describe_garbage(head: bytes) -> str:
-    """What the first four bytes of an impossible frame look like, for the error message."""
+    """What the first four bytes of an impossible frame look like, for an error message."""
     if head == b"HTTP":
         return "an HTTP server answered"
     if head[:2] in (b"\x15\x03", b"\x16\x03"):

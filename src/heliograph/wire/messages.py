@@ -1,10 +1,10 @@
-"""The seam to kafka-python: its generated message classes encode and decode what is not hot.
+"""Encodes requests and decodes responses with kafka-python's message classes, except the hot ones.
 
-The longest answers are read by hand, in the version that brokers of today speak. But for offsets of groups
-their fields are called as kafka-python calls them, so that whoever asks need not know who has read them.
+The longest responses have decoders of our own, in the version that current brokers speak. Except for
+OffsetFetch, their fields have kafka-python's names, so that callers need not know which decoder was used.
 
-kafka-python calls none of this stable API, so nothing outside this module and its callers in `client/`
-names its classes' internals; `tests/unit/wire` holds the contract we rely on.
+None of this is a stable API of kafka-python, so only this module and its callers in `client/` use it;
+`tests/unit/wire` tests what we rely on.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from heliograph.errors import BrokerError, MalformedResponse, UnsupportedBroker
 from heliograph.wire import describe_configs, metadata, offset_fetch, strict_decoding
+from heliograph.wire.error_codes import ErrorCode
 
 __all__ = [
     "AddPartitionsToTxnRequest",
@@ -94,12 +95,23 @@ _BY_HAND: Mapping[tuple[int, int], Decode] = {
         for version in offset_fetch.VERSIONS
     },
 }
-#: kafka.errors marks these as final; for a mirror that waits for its topic they are not.
-_WORTH_RETRYING = frozenset({3, 5, 6, 56, 74, 75, 76, 100})
+#: kafka.errors marks these as not retriable; a mirror retries them, for example until its topic exists.
+_WORTH_RETRYING = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+    }
+)
 
 
 def pick_version(name: str, api_key: int, wanted: range, offered: Versions) -> int:
-    """The newest version of an API that both sides speak."""
+    """The newest version of an API that client and broker share."""
     low, high = offered.get(api_key, (0, -1))
     version = min(high, wanted[-1])
     if version < max(low, wanted[0]):
@@ -123,8 +135,8 @@ def encode(
     request.with_header(correlation_id=correlation_id, client_id=client_id)
     data = bytes(request.encode(framed=True, header=True))
     response = request.header.get_response_class()
-    # A flexible response header ends with an empty tag buffer; ApiVersions never has one, because a
-    # client must be able to read it before it knows the broker's version (KIP-511).
+    # A flexible response header ends with an empty tag buffer, except that of ApiVersions: a client must be
+    # able to read that before it knows the broker's version (KIP-511).
     flexible = response.flexible_version_q(version) and request.API_KEY != _API_VERSIONS_KEY
     start = 5 if flexible else 4
     by_hand = _BY_HAND.get((request.API_KEY, version))
@@ -137,9 +149,9 @@ def encode(
                 return by_hand(frame[start:])
             return response.decode(frame[start:], version=version)
         except Exception as problem:
-            # Of any kind: kafka-python checks next to nothing, it runs into what is wrong.
+            # Any exception: kafka-python hardly checks its input, malformed bytes raise anywhere.
             raise MalformedResponse(
-                f"{response.name} version {version}: {len(frame)} bytes that cannot be decoded "
+                f"{response.name} version {version}: {len(frame)} bytes cannot be decoded "
                 f"({type(problem).__name__}: {problem})"
             ) from problem
 
@@ -151,7 +163,7 @@ def error_is_retriable(code: int) -> bool:
 
 
 def broker_error(code: int, subject: str, detail: str | None = None) -> BrokerError:
-    """The exception for an error code, in Kafka's own words."""
+    """The exception for an error code, with Kafka's name for it."""
     known = kafka.errors.for_code(code)
     name = getattr(known, "message", None) or known.__name__
     return BrokerError(subject, code, str(name), detail or "", retriable=error_is_retriable(code))

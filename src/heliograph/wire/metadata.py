@@ -1,4 +1,4 @@
-"""Metadata, version 12, by hand: all topics of a cluster are looked at in every refresh."""
+"""Decodes Metadata responses of version 12: a refresh may list all topics of a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _I32 = struct.Struct(">i")
 _ERROR = struct.Struct(">h")
 _THROTTLE_BYTES = _OPERATIONS_BYTES = _NODE_BYTES = 4
 _ID_BYTES = 16
-#: As `PartitionMetadata(…)`, at half the price.
+#: As `PartitionMetadata(…)`, in half the time.
 _new: Any = tuple.__new__
 _PARTITION = struct.Struct(
     ">h"  # errorCode
@@ -39,7 +39,7 @@ class PartitionMetadata(NamedTuple):
 
 
 class TopicMetadata(NamedTuple):
-    """`name` is null for topics that were asked for by id and are not there."""
+    """`name` is null for topics that were requested by id and do not exist."""
 
     error_code: int
     name: str | None
@@ -96,7 +96,7 @@ def _topic(body: bytes, at: int) -> tuple[TopicMetadata, int]:
 
 
 def _past_replicas(body: bytes, at: int) -> int:
-    """Past three arrays of nodes (the replicas, those in sync, those offline) and the tagged fields."""
+    """The position after three arrays of nodes (replicas, in-sync, offline) and the tagged fields."""
     for _ in range(3):
         size = body[at]
         if size >= 0x80:

@@ -1,8 +1,8 @@
-"""OffsetFetch, versions 8 and 9, by hand: hundreds of groups have tens of thousands of offsets.
+"""Decodes OffsetFetch responses of versions 8 and 9: hundreds of groups have tens of thousands of offsets.
 
     partition   INT32 index · INT64 offset · INT32 leader epoch · COMPACT_STRING metadata · INT16 error · tags
 
-Consumers rarely commit metadata, so the partitions of a topic are mostly of one size, and read in one go.
+Consumers rarely commit metadata, so the entries of a topic mostly have one size, and are unpacked at once.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PLAIN = struct.Struct(
     "4s"  # no metadata, no error, no tagged fields
 )  # fmt: skip
 _NOTHING = {b"\x01\0\0\0"}
-#: As `TopicPartition(…)`, at half the price.
+#: As `TopicPartition(…)`, in half the time.
 _new: Any = tuple.__new__
 
 
 class FetchedGroup(NamedTuple):
-    """`refused` holds the error codes of partitions that have one; their offsets are not among the others."""
+    """`refused` has the error codes of partitions that have one; `offsets` leaves those out."""
 
     group_id: str
     error_code: int

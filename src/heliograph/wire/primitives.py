@@ -1,4 +1,4 @@
-"""Kafka's primitive types, as far as the hot frames need them; KIP-482 calls the newer ones compact."""
+"""Kafka's primitive types that the hot frames need, plain and compact (KIP-482)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def compact_string(text: str) -> bytes:
 
 
 class Reader:
-    """A cursor over a response body. Every length is checked against what is there before it is used."""
+    """A cursor over a response body. Every length is checked against the rest of the body before it is
+    used."""
 
     __slots__ = ("body", "position")
 
@@ -78,8 +79,8 @@ class Reader:
             raise MalformedResponse(f"response: a string is not UTF-8: {problem}") from None
 
     def array(self) -> range:
-        """The indices of an ARRAY; an element takes a byte at least, so the count is bounded by the body."""
+        """The indices of an ARRAY; an element has at least one byte, so the body bounds the count."""
         count = self.i32()
-        if not 0 <= count <= len(self.body) - self.position:  # null is not allowed in any of ours
+        if not 0 <= count <= len(self.body) - self.position:  # no array of ours may be null
             raise MalformedResponse(f"response: an array of {count} elements does not fit")
         return range(count)

@@ -1,15 +1,15 @@
-"""Produce by hand, versions 8 and 12: batches go to the socket as they are, never copied.
+"""Produce, versions 8 and 12: batches go to the socket without being copied.
 
     version 8
     INT16 nullable string transactionalId · INT16 acks · INT32 timeoutMs
     ARRAY of topics { STRING name · ARRAY of partitions { INT32 index · INT32 size · records } }
 
     version 12, which adds partitions to the transaction by itself (KIP-890): the same in compact types,
-    each structure with an empty tag buffer behind it, and one before all, which ends the request's header
+    each structure followed by an empty tag buffer, and one before all, which ends the request header
 
-Two rules that brokers do not enforce with an error but with silent loss or a refusal: a topic stands
-once in a request, a partition stands once in a topic (of two entries only the last is appended, and the
-answer says success), and an entry holds exactly one batch.
+Each topic occurs once in a request, and each partition once in a topic: of two entries for a partition the
+broker appends only the last, and reports success. An entry holds exactly one batch, or the broker refuses
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from heliograph.wire.primitives import (
 
 API_KEY = 0
 VERSION = 8
-#: The first version that a transaction of version 2 may be written with.
+#: The first version for transactions of version 2.
 VERSION_WITH_TRANSACTIONS_2 = 12
 
 _ALL_REPLICAS = -1
@@ -85,7 +85,7 @@ def _flexible_request(
     timeout_ms: int,
     transactional_id: str | None,
 ) -> list[bytes | memoryview]:
-    head = _NO_TAGS  # of the request's header
+    head = _NO_TAGS  # of the request header
     head += unsigned_varint(0) if transactional_id is None else compact_string(transactional_id)
     head += _ACKS_AND_TIMEOUT.pack(_ALL_REPLICAS, timeout_ms)
     head += unsigned_varint(len(by_topic) + 1)
@@ -112,7 +112,7 @@ def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPa
             partition, error, base_offset, _, _ = reader.unpack(_ANSWER)
             details = []
             for _ in reader.array():
-                reader.i32()  # index of the batch, always 0 here
+                reader.i32()  # index of the record
                 details.append(reader.nullable_string())
             message = reader.nullable_string() or next((d for d in details if d), None)
             answers.append(ProducedPartition(topic, partition, error, base_offset, message))
@@ -122,7 +122,7 @@ def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPa
 @flexible.whole
 def _flexible_response(body: bytes) -> tuple[list[ProducedPartition], int]:
     answers: list[ProducedPartition] = []
-    topics, at = flexible.count(body, flexible.skip_tags(body, 0))  # those of the response's header
+    topics, at = flexible.count(body, flexible.skip_tags(body, 0))  # of the response header
     for _ in range(topics):
         topic, at = flexible.string(body, at)
         partitions, at = flexible.count(body, at)
@@ -130,24 +130,21 @@ def _flexible_response(body: bytes) -> tuple[list[ProducedPartition], int]:
             partition, error, base_offset, _, _ = _ANSWER.unpack_from(body, at)
             detail, at = _first_detail(body, at + _ANSWER.size)
             message, at = flexible.nullable_string(body, at)
-            at = flexible.skip_tags(
-                body, at
-            )  # the new leader (KIP-951): refreshing metadata finds it, too
+            at = flexible.skip_tags(body, at)  # the new leader (KIP-951): metadata have it, too
             answers.append(
                 ProducedPartition(topic, partition, error, base_offset, message or detail)
             )
         at = flexible.skip_tags(body, at)
-    return answers, flexible.skip_tags(body, at + I32.size)  # behind the throttle time
+    return answers, flexible.skip_tags(body, at + I32.size)  # after the throttle time
 
 
 def _first_detail(body: bytes, at: int) -> tuple[str | None, int]:
-    """What is said of records, none of which are named."""
+    """The first message about a record; the record itself is not named."""
     first: str | None = None
     errors, at = flexible.count(body, at)
     for _ in range(errors):
-        said, at = flexible.nullable_string(
-            body, at + I32.size
-        )  # behind the index of the batch, always 0
-        first = first or said
+        # After the index of the record.
+        message, at = flexible.nullable_string(body, at + I32.size)
+        first = first or message
         at = flexible.skip_tags(body, at)
     return first, at

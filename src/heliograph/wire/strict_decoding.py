@@ -1,12 +1,14 @@
-"""kafka-python's decoders as strict as Java's, which refuse what theirs read somehow.
+"""Adds the checks of Java's decoders to kafka-python's, which trust the broker (docs/decisions/0017).
 
-A message's decoder is Python source that its fields write when it is first used. Here the fields write
-a few lines more:
+kafka-python generates a message's decoder as Python source when it is first used. These functions wrap the
+generators of fields, so that the source has a few lines more:
 
-- a varint has at most five bytes. Without that, a megabyte of them is one number, put together in minutes;
-- tags, for which theirs copies the rest of the message, structure by structure, have a bounded size;
-- a string ends where the message does. Without that, a cut one is a shorter one;
-- null stands only where the schema allows it. Without that, who reads an array gets a TypeError.
+- a varint has at most five bytes. Without that, a megabyte of continuation bytes takes minutes to decode; -
+the tagged fields of a structure have a bounded size. kafka-python copies the rest of the message to read
+them,
+  for each structure;
+- a string ends before the message does. Without that, a truncated string is a shorter string;
+- null is accepted only where the schema allows it. Without that, callers get a TypeError from an array.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ from kafka.protocol.schemas.fields.struct import StructField
 from kafka.protocol.schemas.fields.struct_array import StructArrayField
 
 _MAX_SHIFT = 28  # of the fifth byte
-_MAX_TAG_BYTES = (
-    16 << 10
-)  # of one structure; the largest that brokers send, of ApiVersions, has some 500
+#: Of one structure. The largest that brokers send, in ApiVersions, has some 500.
+_MAX_TAG_BYTES = 16 << 10
 _VARIABLE = ("string", "bytes", "records")
 
 
+class UnexpectedSource(Exception):
+    """This kafka-python generates other source than the patch was written for."""
+
+
 def install() -> None:
-    """Once per process, before the first message is decoded; `tests/unit/wire` holds that it works."""
+    """Once per process, before the first message is decoded."""
     if hasattr(UnsignedVarInt32, "heliograph"):
         return
     UnsignedVarInt32.heliograph = True
@@ -42,7 +47,8 @@ def _bound_varints() -> None:
 
     def emit_bounded(ctx: Any, var_name: str, indent: str) -> None:
         emit(ctx, var_name, indent)
-        shift = ctx.lines[-1].split()[0]  # the last line of the loop: `shift += 7`
+        # The last line of the loop: `shift += 7`.
+        shift = _expect(ctx.lines[-1], "+= 7").split()[0]
         ctx.emit(indent, f"    if {shift} > {_MAX_SHIFT}: raise ValueError('endless varint')")
 
     UnsignedVarInt32.emit_decode_from = staticmethod(emit_bounded)
@@ -52,10 +58,12 @@ def _bound_tags() -> None:
     emit = StructField._emit_tagged_decode
 
     def emit_bounded(field: Any, ctx: Any, var_name: str, indent: str, version: int) -> None:
-        at = len(ctx.lines)  # of the first line: `copy = _BytesIO(bytes(data[pos:]))`
+        at = len(ctx.lines)
         emit(field, ctx, var_name, indent, version)
-        ctx.lines[at] = ctx.lines[at].replace("data[pos:]", f"data[pos:pos+{_MAX_TAG_BYTES}]")
-        copy = ctx.lines[at].split()[0]
+        # The first line: `copy = _BytesIO(bytes(data[pos:]))`.
+        first = _expect(ctx.lines[at], "_BytesIO(bytes(data[pos:]))")
+        ctx.lines[at] = first.replace("data[pos:]", f"data[pos:pos+{_MAX_TAG_BYTES}]")
+        copy = first.split()[0]
         ctx.emit(indent, f"if {copy}.tell() >= {_MAX_TAG_BYTES}: raise ValueError('too many tags')")
 
     StructField._emit_tagged_decode = emit_bounded
@@ -75,3 +83,11 @@ def _refuse_nulls(kind: Any) -> None:
         ctx.emit(indent, f"if pos > len(data): raise ValueError('{field.name} is cut off')")
 
     kind.emit_decode_from = emit_checked
+
+
+def _expect(line: str, end: str) -> str:
+    if not line.rstrip().endswith(end):
+        raise UnexpectedSource(
+            f"kafka-python: expected a generated line that ends with {end!r}, found {line!r}"
+        )
+    return str(line)

@@ -1,4 +1,4 @@
-"""Settings of topics as brokers tell them, and changes to them."""
+"""Settings of topics as brokers describe them, and changes to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class ConfigSource(IntEnum):
-    """Where a setting's value in force comes from (`DescribeConfigsResponse.ConfigSource`)."""
+    """Where the effective value of a setting comes from (`DescribeConfigsResponse.ConfigSource`)."""
 
     UNKNOWN = 0
     TOPIC = 1
@@ -16,11 +16,11 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
-    OTHER = -1  # what only newer brokers, or loggers and groups, have
+    OTHER = -1  # of newer brokers, loggers or groups
 
 
 class ConfigEntry(NamedTuple):
-    """One setting of a topic as it is in force."""
+    """One setting of a topic, with its effective value."""
 
     name: str
     value: str | None
@@ -31,7 +31,7 @@ class ConfigEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """Set on the topic, or, if `value` is None, unset, so that the target's default holds."""
+    """Sets a value on the topic; None: unsets it, so that the target's default applies."""
 
     name: str
     value: str | None

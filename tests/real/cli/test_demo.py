@@ -30,7 +30,7 @@ def test_a_demo_of_a_known_set_compares_both_sides_and_ends_well() -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_the_demo_mirrors_until_it_is_stopped_and_says_how_to_look(tmp_path: Path) -> None:
+def test_the_demo_mirrors_until_it_is_stopped_and_prints_commands_to_try(tmp_path: Path) -> None:
     log = tmp_path / "demo.log"
     with log.open("w") as file:
         process = subprocess.Popen(_DEMO, stdout=file, stderr=subprocess.STDOUT)

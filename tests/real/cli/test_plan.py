@@ -62,7 +62,7 @@ def allow_reading(cluster: Cluster, topic: str) -> None:
         done.result(PATIENCE_SECONDS)
 
 
-def test_all_that_a_run_would_do_is_told_and_nothing_is_done(guarded: HandMade) -> None:
+def test_the_plan_shows_all_that_a_run_would_do_and_changes_nothing(guarded: HandMade) -> None:
     flow, cluster = guarded.flow, guarded.flow.source
     new = flow.create("new", 2, configs={"cleanup.policy": "compact"})
     grown = flow.create("grown", 4)
@@ -177,10 +177,10 @@ def test_circles_are_refused_in_every_flow_of_them(flow: Flow) -> None:
         # Heartbeats of other tests on these clusters are mirrored whatever `topics` says.
         assert [t for t in planned["topics"] if not t["topic"].endswith("heartbeats")] == []
         if planned["name"] == flow.name:
-            assert "go round in a circle" in planned["problems"][topic]
+            assert "go round in a cycle" in planned["problems"][topic]
 
 
-def test_a_cluster_that_does_not_answer_leaves_the_others_told(flow: Flow) -> None:
+def test_a_cluster_that_does_not_respond_leaves_the_rest_of_the_plan(flow: Flow) -> None:
     topic = flow.create()
     properties = flow.properties() | {
         "clusters": f"{flow.alias}, {TARGET}, nowhere",

@@ -94,14 +94,14 @@ def unreachable(flow: Flow, port: int) -> dict[str, str]:
 
 
 def test_once_gives_up_on_a_cluster_that_cannot_be_reached(flow: Flow, tmp_path: Path) -> None:
-    with socket.socket() as free:  # bound, but nobody listens
+    with socket.socket() as free:  # bound, but not listening
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         done = heliograph("run", properties_file(tmp_path, unreachable(flow, port)), "--once")
 
     assert done.returncode == 1
     assert f"127.0.0.1:{port}" in done.stderr
-    assert "trying again" in done.stderr
+    assert "retrying" in done.stderr
     assert done.stderr.strip().splitlines()[-1].startswith("error: ")
     assert "Traceback" not in done.stderr
 
@@ -173,7 +173,7 @@ def test_once_exits_with_1_and_names_the_partition_that_failed(flow: Flow, tmp_p
     done = heliograph("run", path, "--once")
 
     assert done.returncode == 1
-    assert f"FAILED: {flow.name} {topic}-0 stands at source offset 4" in done.stderr
+    assert f"FAILED: {flow.name} {topic}-0 stopped at source offset 4" in done.stderr
     assert "mirrored 9 records" in done.stdout
     assert offsets(flow.target, flow.remote(topic), 1) == (0, 5)
 
@@ -208,7 +208,7 @@ def test_a_signal_stops_a_mirror_that_waits_for_a_cluster(flow: Flow, tmp_path: 
         try:
             assert process.stderr is not None
             for line in process.stderr:
-                if "trying again" in line:
+                if "retrying" in line:
                     break
             process.terminate()
             _, said = process.communicate(timeout=PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""`heliograph status` beside a mirror that runs, one that has stopped, and one of somebody else."""
+"""`heliograph status` of a mirror that runs, of one that has stopped, and of another program's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.mirror_status import FlowView, GroupState, PositionFrom, ServiceState
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 from heliograph.mm2.connect.offsets import (
     murmur2_partition,
     source_offset_key,
@@ -43,7 +43,7 @@ GROUPS = {
 def look(config: MirrorConfig) -> FlowView:
     clusters = Clusters(config, client_id="test")
     try:
-        (flow,) = look_at_mirror(config, clusters).flows
+        (flow,) = observe_mirror(config, clusters).flows
         return flow
     finally:
         clusters.close()
@@ -115,7 +115,7 @@ def store_offset(made: HandMade, partition: int, offset: int) -> None:
     RecordWriter(made.target_client, made.flow.offsets_topic).write({number: [record]})
 
 
-def test_a_mirror_of_somebody_else_is_told_from_offsets(made: HandMade) -> None:
+def test_a_mirror_of_another_program_is_shown_by_its_offsets(made: HandMade) -> None:
     made.write(10)
     made.copy(4)
     store_offset(made, 0, 3)
@@ -148,10 +148,10 @@ def test_watching_writes_a_line_of_json_for_each_look_until_ctrl_c(made: HandMad
             watching.send_signal(signal.SIGINT)
 
     assert flow["name"] == made.flow.name
-    assert watching.returncode == 1  # nobody is known to mirror it
+    assert watching.returncode == 1  # no service is known to run it
 
 
-def test_every_group_says_why_it_is_not_synced(made: HandMade) -> None:
+def test_every_group_that_is_not_synced_has_a_reason(made: HandMade) -> None:
     made.write(10)
     made.copy(10)
     made.sync(5, 5)
@@ -171,7 +171,7 @@ def test_every_group_says_why_it_is_not_synced(made: HandMade) -> None:
     assert told == {
         groups["due"]: (GroupState.DUE, "to be committed on the target"),
         groups["used"]: (GroupState.LEFT_ALONE, "in use on the target (Stable)"),
-        groups["untold"]: (GroupState.NOT_TRANSLATED, "nothing is known to be mirrored"),
+        groups["untold"]: (GroupState.NOT_TRANSLATED, "no mirrored offsets are known"),
     }
     assert found.not_followed[groups["out"]].startswith("groups.exclude matches")
 

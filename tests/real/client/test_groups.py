@@ -15,11 +15,10 @@ from heliograph.client.admin.groups import (
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.embedded import Cluster
 from heliograph.model import CommittedOffset, TopicPartition
+from heliograph.wire.error_codes import ErrorCode
 from support.clusters.grouping import client, commit, committed, member
 from support.clusters.writing import create_topics
 from support.waiting import PATIENCE_SECONDS, eventually
-
-UNKNOWN_MEMBER_ID = 25
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +86,7 @@ def test_a_group_with_members_refuses_a_commit_and_keeps_its_offsets(
     with member(source_cluster, group, topic, protocol=protocol):
         failed = commit_offsets(cluster, {group: {key: CommittedOffset(5)}})
 
-    assert failed[group].code == UNKNOWN_MEMBER_ID
+    assert failed[group].code == ErrorCode.UNKNOWN_MEMBER_ID
     assert committed(source_cluster, group, topic)[0] < 0
 
 

@@ -55,7 +55,7 @@ class Stepping:
         self.member.leave()
 
     def becomes(self, standing: MemberState) -> None:
-        eventually(lambda: self.member.standing, lambda now: now is standing)
+        eventually(lambda: self.member.state, lambda now: now is standing)
 
 
 @contextmanager
@@ -94,7 +94,7 @@ def test_the_first_runs_before_the_group_is_formed_and_the_next_after_a_session_
         first.becomes(MemberState.RUNS)
         with member(three_brokers, group) as second:
             second.becomes(MemberState.STANDS_BY)
-            assert first.member.standing is MemberState.RUNS
+            assert first.member.state is MemberState.RUNS
             assert second.ran_in is None
             first.stall()
 

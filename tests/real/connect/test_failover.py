@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from heliograph.embedded.ports import free_port
 from heliograph.embedded.properties import render_properties
 from support.clusters.reading import offsets
 from support.flows.mirroring import Flow
 from support.flows.under_load import wait_for_same_length, writing
-from support.java.connect_worker import Rest, free_port
+from support.java.connect_worker import Rest
 from support.rest.workers import connector, worker_properties
 from support.waiting import PATIENCE_SECONDS, eventually
 

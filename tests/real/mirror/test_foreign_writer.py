@@ -26,10 +26,13 @@ def test_a_second_writer_is_noticed_and_the_mirror_goes_on(
 
     assert receipt is not None
     assert receipt.foreign == 3
-    assert f"{remote}-0: somebody else writes to it, too: 3 records before offset 13" in caplog.text
+    assert (
+        f"{remote}-0: another program also writes to this topic: 3 records before offset 13"
+        in caplog.text
+    )
     assert problems == [
-        f"flow {flow.name}: state: {remote}-0: somebody else writes to it, too, so it is no copy of "
-        "its source any more; let only this mirror write to remote topics"
+        f"flow {flow.name}: state: {remote}-0: another program also writes to it, so it is no longer a copy "
+        "of its source; let only this mirror write to remote topics"
     ]
     numbers = [*range(10), *range(100, 103), *range(10, 20)]
     assert [r.value for r in read_all(flow.target, remote)[0]] == [b"value %d" % n for n in numbers]

@@ -11,7 +11,7 @@ from heliograph.embedded import Cluster
 from heliograph.inspection.clusters import Clusters
 from heliograph.inspection.dry_run import plan_mirror
 from heliograph.inspection.mirror_status import FlowView
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 from heliograph.model import GapKind
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import offsets, read_all, topics_of
@@ -37,7 +37,7 @@ FAIL = {"source_log_gap_policy": "fail"}
 def look(flow: Flow) -> FlowView:
     config = flow.config()
     with closing(Clusters(config, client_id="test")) as clusters:
-        (found,) = look_at_mirror(config, clusters).flows
+        (found,) = observe_mirror(config, clusters).flows
         return found
 
 
@@ -123,10 +123,10 @@ def test_what_changed_while_the_mirror_was_stopped_is_noticed_and_counted_once(
         "remote-new": (GapKind.REMOTE_RECREATED, 0, 10, 10, 1, 0),
     }
     for said in (plan, caplog.text):
-        assert f"{overtaken}-0: source offsets 10 to 14 are passed over" in said
+        assert f"{overtaken}-0: source offsets 10 to 14 are skipped" in said
         assert f"{recreated}-0: the source topic was deleted and created again" in said
         assert f"{remote_gone}-0: the remote topic was deleted: " in said
-    assert f"{gone}-0: the source topic is gone" in caplog.text
+    assert f"{gone}-0: the source topic does not exist" in caplog.text
 
 
 def test_a_running_mirror_notices_at_once_and_goes_on(flow: Flow) -> None:
@@ -192,7 +192,7 @@ def test_with_the_policy_fail_a_partition_waits_for_another_offset_and_then_goes
         arrive(flow, remote_new, range(10))
         eventually(lambda: look(flow).well, bool)
 
-    assert "source offsets 10 to 14 are passed over" in failed[overtaken]
+    assert "source offsets 10 to 14 are skipped" in failed[overtaken]
     assert "the remote topic was deleted and created again" in failed[remote_new]
     assert waiting == {
         "overtaken": (GapKind.OVERTAKEN, 10, 15, None, 1, 5),

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import psutil
 
+from harness.processes import runs
 from heliograph.model import SILENT_SECONDS
 from support.flows.mirroring import Flow, Running
 from support.flows.under_load import busy_workers, wait_for_same_length, writing
-from support.processes import arguments_of
 from support.waiting import eventually
 
 _PARTITIONS = 2
@@ -20,9 +20,7 @@ _PARTITIONS = 2
 def jvm() -> list[psutil.Process]:
     """Spark's, a child of this process."""
     children = psutil.Process().children()
-    return [
-        each for each in children if "org.apache.spark.deploy.SparkSubmit" in arguments_of(each)
-    ]
+    return [each for each in children if runs(each, "org.apache.spark.deploy.SparkSubmit")]
 
 
 def kill_under_load(flow: Flow, find: Callable[[], list[psutil.Process]]) -> Running:

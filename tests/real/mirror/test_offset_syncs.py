@@ -112,7 +112,7 @@ def test_a_missing_syncs_topic_is_said_once_and_does_not_hold_up_the_copy(
         )
 
     assert said == 1
-    assert "offset syncs: written again, after" in caplog.text
+    assert "offset syncs: writing succeeds again after" in caplog.text
     assert flow.assert_mirrored(topic) == 1100
 
 

@@ -12,7 +12,7 @@ from heliograph.client.admin.group_requests import Seat, leave_request
 from heliograph.client.admin.membership import Membership
 from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters
-from heliograph.inspection.status import look_at_mirror
+from heliograph.inspection.status import observe_mirror
 from heliograph.mm2.service_member import RUNS
 from heliograph.runtime.leadership import Leadership
 from support.clusters.grouping import client
@@ -28,7 +28,7 @@ def services(flow: Flow) -> list[str]:
     config = flow.config()
     clusters = Clusters(config, client_id="test")
     try:
-        (found,) = look_at_mirror(config, clusters).flows
+        (found,) = observe_mirror(config, clusters).flows
         return [member.state for member in found.members]
     finally:
         clusters.close()

@@ -72,7 +72,7 @@ def test_identity_both_ways_is_refused_for_the_topics_that_would_go_in_circles(p
 
     p, b = pair.primary_alias, pair.backup_alias
     assert [problem for problem in problems if problem.startswith(f"flow {pair.forth}")] == [
-        f"flow {pair.forth}: {circling}: not mirrored: it would go round in a circle ({p} -> {b} -> {p}) "
+        f"flow {pair.forth}: {circling}: not mirrored: it would go round in a cycle ({p} -> {b} -> {p}) "
         f"and come back as {circling}; exclude it from one of these flows (topics, topics.exclude), or "
         "name remote topics with DefaultReplicationPolicy in all of them"
     ]
@@ -92,7 +92,7 @@ def test_one_cluster_under_two_aliases_is_not_mirrored_onto_itself(pair: Pair) -
 
     circle = next(problem for problem in problems if "not mirrored" in problem)
     assert f"{pair.primary_alias} are one cluster (id " in circle
-    assert "correct bootstrap.servers, or let topics take none of the copies" in circle
+    assert "correct bootstrap.servers, or exclude the copies with topics.exclude" in circle
     assert any("no group offsets are committed" in problem for problem in problems)
     assert f"{pair.primary_alias}.{topic}" not in topics_of(pair.primary)
 

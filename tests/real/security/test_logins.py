@@ -82,7 +82,7 @@ REFUSALS = {
     "a login where none is wanted": (
         "CLIENT",
         lambda files: password("PLAIN"),
-        "this listener wants no login; security.protocol may be wrong, or the port",
+        "this listener accepts no login; check security.protocol and the port",
     ),
     "a token of the past": (
         "SASL",
@@ -102,12 +102,12 @@ REFUSALS = {
     "an authority that is not trusted": (
         "UNKNOWN",
         lambda files: trust(files, "PEM"),
-        "the broker's certificate is signed by nobody in ssl.truststore.location: {ca}",
+        "the broker's certificate is signed by no authority in ssl.truststore.location: {ca}",
     ),
     "nobody but the machine's authorities is trusted": (
         "TLS",
         lambda files: {"security.protocol": "SSL"},
-        "signed by nobody in what this machine trusts; set ssl.truststore.location",
+        "signed by no authority in what this machine trusts; set ssl.truststore.location",
     ),
     "another host's certificate": (
         "ELSEWHERE",
@@ -128,7 +128,7 @@ REFUSALS = {
     "TLS where there is none": (
         "CLIENT",
         inline,
-        "closed during the TLS handshake; a broker that is stopping, or a listener without TLS",
+        "closed during the TLS handshake; the broker may be stopping, or the listener has no TLS",
     ),
     "no TLS where there is some": (
         "TLS",
@@ -138,7 +138,7 @@ REFUSALS = {
     "no login where one is wanted": (
         "SASL",
         lambda files: {},
-        "the broker closed the connection at the first question; a listener that wants SASL",
+        "the broker closed the connection at the first request; a listener that wants SASL",
     ),
 }  # fmt: skip
 

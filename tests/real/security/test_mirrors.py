@@ -205,7 +205,7 @@ def test_what_is_wrong_is_the_state_of_its_flow_and_of_no_other(
 
     (told,) = [each for each in problems if each.startswith(subject)]
     assert told.startswith(f"flow {name}->here: cluster {name!r}: {sentence}")
-    assert told.endswith("; trying again")
+    assert told.endswith("; retrying")
     for secret in (PASSWORD, STORE_PASSWORD, "guess"):
         assert secret not in "\n".join(problems)
 
@@ -294,5 +294,5 @@ def test_a_token_that_expired_is_missed_until_there_is_a_new_one(
     remote = "s-token-file.of-token-file"
     eventually(lambda: records_of(guarded, remote), lambda n: n == before + RECORDS)
     assert_mirrored(guarded, guarded, {"of-token-file": remote})
-    expired = f"{everyone.token.path}: the token in it has expired; trying again"
+    expired = f"{everyone.token.path}: the token in it has expired; retrying"
     assert any(each.endswith(expired) for each in problems)

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from heliograph.embedded import Cluster
+from heliograph.embedded.ports import free_port
 from support.clusters.guarded import PASSWORD, STORE_PASSWORD, Files, client_key, inline, password
 from support.clusters.reading import offsets, read_topics, topics_of
 from support.clusters.writing import create_topics, numbered, write
@@ -25,7 +26,6 @@ from support.flows.planting import (
 )
 from support.flows.services import Service, service, spark_environment
 from support.flows.watching import Watch
-from support.java.connect_worker import free_port
 from support.waiting import PATIENCE_SECONDS, eventually
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"

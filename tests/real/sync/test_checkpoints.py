@@ -15,6 +15,7 @@ from heliograph.mm2.state_records import segments_of, state_topic
 from heliograph.model import CommittedOffset, TopicPartition
 from heliograph.records.decode import Record
 from heliograph.sync import checkpoint_log
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 from support.clusters.grouping import commit, member
 from support.clusters.reading import read_all
@@ -193,13 +194,13 @@ def test_without_the_checkpoints_of_before_no_older_sync_is_trusted(
     commit(made.flow.source, made.group("ahead"), {(made.topic, 0): 150})
 
     def refused(*_: object) -> None:
-        raise broker_error(29, "the checkpoints topic")
+        raise broker_error(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "the checkpoints topic")
 
     monkeypatch.setattr(checkpoint_log, "read_compacted", refused)
     emitted = made.checkpoint_sync().emit(1)
 
     (problem,) = emitted.problems.values()
-    assert "go on without those before" in problem
+    assert "continuing without the earlier checkpoints" in problem
     assert {c.group: c.downstream for c in written(made)} == {made.group("ahead"): 101}
 
 
@@ -228,7 +229,7 @@ def test_a_partition_of_which_nothing_is_mirrored_has_no_checkpoint(made: HandMa
 
     assert emitted.checkpoints == 0
     assert emitted.untranslated == {
-        made.group(): {TopicPartition(made.topic, 0): "nothing is known to be mirrored"}
+        made.group(): {TopicPartition(made.topic, 0): "no mirrored offsets are known"}
     }
 
 
@@ -241,7 +242,7 @@ def test_a_topic_of_syncs_that_is_not_there_is_a_problem_until_it_comes(made: Ha
     made.sync(5, 5, **ON_TARGET)
     after = sync.emit(3)
 
-    assert "is not there" in problem
+    assert "does not exist" in problem
     assert (after.problems, after.checkpoints) == ({}, 1)
 
 

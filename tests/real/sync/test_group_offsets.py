@@ -7,7 +7,7 @@ from confluent_kafka import TopicPartition as Position
 
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
-from heliograph.sync.groups import GroupSync, sync_group_offsets
+from heliograph.sync.group_offsets import GroupSync, sync_group_offsets
 from support.clusters.grouping import commit, committed, member
 from support.flows.handmade import HandMade
 from support.waiting import eventually

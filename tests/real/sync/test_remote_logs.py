@@ -8,7 +8,7 @@ from heliograph.errors import ConnectionLost
 from heliograph.mm2.checkpoint import Checkpoint, read_checkpoint
 from heliograph.mm2.offset_map import OffsetRange
 from heliograph.model import TopicPartition
-from heliograph.sync.groups import sync_group_offsets
+from heliograph.sync.group_offsets import sync_group_offsets
 from heliograph.sync.logs import MirroredLogs
 from support.clusters.grouping import commit, committed
 from support.clusters.reading import read_all

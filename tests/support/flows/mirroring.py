@@ -15,7 +15,8 @@ from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster
 from heliograph.model import Receipt
-from heliograph.runtime.driver import Mirror, Outcome
+from heliograph.runtime.driver import Mirror
+from heliograph.runtime.outcome import Outcome
 from heliograph.runtime.progress import Progress
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import assert_mirrored

@@ -15,9 +15,9 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
 from heliograph.config.options import OPTIONS, Scope
+from heliograph.embedded.ports import free_port
 from support.brokers.certificates import Authority, Identity, keytool
 from support.flows.services import Service
-from support.java.connect_worker import free_port
 from support.waiting import PATIENCE_SECONDS, eventually
 
 PACKAGE = "org.apache.kafka.connect.mirror."

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import javaproperties
 
-from support.java.connect_worker import Rest, free_port
+from heliograph.embedded.ports import free_port
+from support.java.connect_worker import Rest
 from support.waiting import PATIENCE_SECONDS
 
 _PLAIN = ("-m", "heliograph")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from heliograph.embedded.ports import HeldPorts
+from heliograph.embedded.ports import free_port
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import connect_worker_command
 from support.java.mirror_maker import tail
@@ -54,11 +54,6 @@ class Rest:
             return all(s["state"] == "RUNNING" for s in (document["connector"], *document["tasks"]))
 
         eventually(lambda: self.ask("GET", f"/connectors/{name}/status"), running)
-
-
-def free_port() -> int:
-    with HeldPorts() as held:
-        return held.take()
 
 
 def _stop(process: subprocess.Popen[bytes], log: Path) -> None:

@@ -80,7 +80,7 @@ class Worker:
             flow.spark,
             stop=self._stop,
             progress=self.progress,
-            worker=work_group(self.config, url),
+            group=work_group(self.config, url),
         )
         self.herder = WorkerHerder(self.config, url, self._mirror, self.progress)
         self._thread = threading.Thread(target=self._mirror.run, name="mirror of a worker")

@@ -1,4 +1,4 @@
-"""What the benchmark of many topics reads from logs and internal topics."""
+"""Figures of the benchmark of many topics, from logs and internal topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arithmetic of the benchmark: figures that nobody would notice to be wrong."""
+"""The arithmetic of the benchmark, whose errors would go unnoticed otherwise."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.errors import BenchmarkError
 from benchmarks.latency import summarise
-from benchmarks.process_tree import Sample, departed
 from benchmarks.results import Results, Row
 from benchmarks.shapes import SHAPES, value_pool
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
+from harness.process_tree import Sample, departed
 
 MS = 1_000_000
 

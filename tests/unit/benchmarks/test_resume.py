@@ -1,4 +1,4 @@
-"""What a log tells of a mirror that was started again after a kill."""
+"""Resume times in the log of a mirror that was killed and started again."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from benchmarks.targets import verdicts
 
 LOG = """
 02:00:01 INFO flow a->b: stored offsets and snapshots took 120 ms
-02:00:02 INFO flow a->b: 250 partitions looked at in 480 ms: 1000 records are on the target already
-02:00:02 INFO flow a->b: 250 partitions looked at in 380 ms: 2000 records are on the target already
+02:00:02 INFO flow a->b: recovered 250 partitions in 480 ms: 1000 records are already on the target
+02:00:02 INFO flow a->b: recovered 250 partitions in 380 ms: 2000 records are already on the target
 02:00:09 INFO flow a->b: stored offsets and snapshots took 9000 ms
 """
 

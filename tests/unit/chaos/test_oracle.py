@@ -1,4 +1,4 @@
-"""The arithmetic of the oracle: a verdict that nobody would notice to be wrong."""
+"""The arithmetic of the oracle, whose errors would go unnoticed otherwise."""
 
 from __future__ import annotations
 

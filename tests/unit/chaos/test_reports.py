@@ -1,4 +1,4 @@
-"""Reports of lost and doubled source offsets, as they stand in a mirror's log."""
+"""Reports of lost and doubled source offsets, in a mirror's log."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from chaos.reports import Report, Where, parse, ranges, read_reports
 _BEGAN = datetime(2026, 11, 17, 23, 59, 50)  # noqa: DTZ001 - as in logs
 _TOPICS = ["c1-plain", "c1-transactions"]
 _PASSED_OVER = (
-    "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: source offsets 10 to 19 are passed over: what the source had "
-    "there was deleted before it was mirrored; going on at offset 20"
+    "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: source offsets 10 to 19 are skipped: the source deleted them "
+    "before they were mirrored; continuing at offset 20"
 )
-_DOUBT = (
-    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: nobody can tell what of it is on the target "
-    "from source offset 500 on: a reason; going on from there, at least once"
+_FALLBACK = (
+    "00:00:02 WARNING flow c1-de->c1-de-t: c1-transactions-0: cannot determine which records from source "
+    "offset 500 on reached the target: a reason; resuming there, duplicates possible"
 )
 
 
@@ -34,14 +34,14 @@ def test_a_range_of_source_offsets_is_a_report_of_its_partition() -> None:
 def test_where_the_copy_goes_on_widens_no_report_and_warns_of_no_duplicates() -> None:
     (report,) = _parse(
         "23:59:58 ERROR c1-de->c1-de-t: c1-plain-3: the target has lost records of source offsets 10 to 19; "
-        "copying them again from source offset 10 on"
+        "copying them again from source offset 10"
     )
 
     assert (report.first, report.end, report.duplicates) == (10, 20, False)
 
 
 def test_a_report_without_an_end_reaches_to_the_sources_end_at_that_moment() -> None:
-    (report,) = reports = _parse(_DOUBT)
+    (report,) = reports = _parse(_FALLBACK)
 
     def end_at(where: Where, at: datetime) -> int:
         assert at == datetime(2026, 11, 18, 0, 0, 2)  # noqa: DTZ001 - past midnight

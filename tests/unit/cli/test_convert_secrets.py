@@ -12,8 +12,8 @@ from support.flows.planting import Sent, passwords
 def test_a_converted_configuration_has_secrets_only_where_it_must(
     tmp_path: Path,
 ) -> None:
-    """What stands in the file stands in its translation, which would be of no use without; what a config
-    provider brings does not, and what is said beside it has neither."""
+    """Secrets in the file are in the converted file, which would not work without them. Values of config
+    providers are not, and notes and warnings contain neither."""
     secrets = tmp_path / "secrets.properties"
     secrets.write_text("login = planted by a provider\n")
     acted = [

@@ -38,7 +38,7 @@ def test_the_line_is_one_of_a_users_file(
 
 
 @pytest.mark.parametrize(("user", "text"), [("alice", "\n"), ("alice", ""), ("a:b", "x\n")])
-def test_what_cannot_be_used_is_said(monkeypatch: pytest.MonkeyPatch, user: str, text: str) -> None:
+def test_bad_input_is_an_error(monkeypatch: pytest.MonkeyPatch, user: str, text: str) -> None:
     piped(monkeypatch, text)
 
     with pytest.raises(ConfigError):
@@ -54,5 +54,5 @@ def test_at_a_terminal_it_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("getpass.getpass", lambda _: next(answers))
 
-    with pytest.raises(ConfigError, match="the two differ"):
+    with pytest.raises(ConfigError, match="the two entries differ; try again"):
         password("alice", Role.WRITE)

@@ -52,7 +52,7 @@ FLOW = FlowPlan(
         followed=("billing",),
         not_followed={"connect-x": "groups.exclude matches: connect-.*"},
         checkpoints=(Checkpoint("billing", "a.orders", 0, 5, 4),),
-        untranslated={"billing": {TopicPartition("orders", 1): "nothing is known to be mirrored"}},
+        untranslated={"billing": {TopicPartition("orders", 1): "no mirrored offsets are known"}},
         offsets=(
             OffsetDecision(
                 "billing", TopicPartition("a.orders", 0), CommittedOffset(4), "is behind"
@@ -61,7 +61,7 @@ FLOW = FlowPlan(
         ),
     ),
     off=("ACLs (sync.topic.acls.enabled)",),
-    problems={"loop": "loop: not mirrored: it would go round in a circle"},
+    problems={"loop": "loop: not mirrored: it would go round in a cycle"},
 )
 EMPTY = FlowPlan(name="a->b", source="a", target="b")
 
@@ -71,7 +71,7 @@ def text(*flows: FlowPlan, everything: bool = False, **parts: object) -> str:
     return plain(plan_blocks(replace(plan, **parts), everything=everything))  # type: ignore[arg-type]
 
 
-def test_all_that_would_be_done_is_said_with_old_and_new() -> None:
+def test_every_change_is_shown_with_old_and_new() -> None:
     lines = [" ".join(line.split()) for line in text(FLOW).splitlines()]
 
     for line in (
@@ -86,11 +86,11 @@ def test_all_that_would_be_done_is_said_with_old_and_new() -> None:
         "internal topics present: mm2-offsets.a.internal",
         "groups followed: 1; 1 checkpoints to write",
         "1 groups.exclude matches: connect-.* connect-x",
-        "1 nothing is known to be mirrored billing orders-1",
+        "1 no mirrored offsets are known billing orders-1",
         "billing a.orders-0 4 is behind",
         "1 in use on the target (Stable) used",
         "switched off: ACLs (sync.topic.acls.enabled)",
-        "PROBLEM: loop: not mirrored: it would go round in a circle",
+        "PROBLEM: loop: not mirrored: it would go round in a cycle",
     ):
         assert line in lines
     assert lines[-1] == "Nothing was changed."
@@ -101,7 +101,7 @@ def test_the_first_line_of_a_flow_sums_it_up() -> None:
         "create 1 topics, add partitions to 1 topics, change the configuration of 1 topics, "
         "create 1 ACLs, create 1 internal topics, commit 1 group offsets"
     )
-    assert summary(EMPTY) == "nothing to do but to mirror records"
+    assert summary(EMPTY) == "nothing to create or change; records are mirrored"
     assert summary(replace(EMPTY, unknown={"topics": "no"})) == "the plan is not complete"
 
 
@@ -112,19 +112,19 @@ def test_every_topic_is_named_on_demand_only() -> None:
     flow = replace(FLOW, topics=topics)
 
     assert "old-7" not in text(flow)
-    assert "… 2,980 more (--all shows every one)" in text(flow)
+    assert "… 2,980 more (--all shows all)" in text(flow)
     assert "old-7" in text(flow, everything=True)
     assert "a.t2999" in text(flow, everything=True)
 
 
-def test_one_reason_for_several_parts_is_said_once() -> None:
+def test_one_reason_for_several_parts_is_shown_once() -> None:
     unreachable = {"b": "cluster 'b': no broker answers"}
     unknown = dict.fromkeys(("topics", "ACLs"), unreachable["b"])
 
     said = text(replace(EMPTY, unknown=unknown), unreachable=unreachable)
 
     assert "NOT REACHED: b: cluster 'b': no broker answers" in said
-    assert "  NOT LOOKED AT: topics, ACLs: cluster 'b': no broker answers" in said
+    assert "  NOT CHECKED: topics, ACLs: cluster 'b': no broker answers" in said
 
 
 def test_heartbeats_and_settings_without_effect_are_named() -> None:

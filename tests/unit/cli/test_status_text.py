@@ -115,11 +115,11 @@ def test_only_what_is_known_to_be_well_is_well() -> None:
     )
 
 
-def test_a_mirror_without_flows_says_so() -> None:
-    assert lines(status()) == ["no flow is enabled: nothing is mirrored"]
+def test_a_mirror_without_flows_is_shown_as_such() -> None:
+    assert lines(status()) == ["no flow is enabled; no records are mirrored"]
 
 
-def test_a_flow_that_is_throttled_says_so() -> None:
+def test_a_throttled_flow_is_shown_as_such() -> None:
     said = lines(status(replace(FLOW, partitions=(PARTITION, replace(PARTITION, throttled=True)))))
 
     assert "flow a->b: RUNNING (seen 1.0 s ago), throttled (throttle.bytes.per.second)" in said

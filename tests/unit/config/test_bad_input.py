@@ -1,4 +1,4 @@
-"""What is wrong with a file is told all at once, with key, line and remedy; texts are exact."""
+"""All problems of a file are reported together, with key, line and remedy; texts are exact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_without_clusters_there_is_nothing_to_say_but_that(mm2: Reader) -> None:
     ]
 
 
-def test_all_problems_of_a_file_are_told_at_once(mm2: Reader) -> None:
+def test_all_problems_of_a_file_are_reported_together(mm2: Reader) -> None:
     found = mm2.problems(
         "clusters = us, eu, us\n"
         "us.bootstrap.servers = us1\n"
@@ -51,7 +51,7 @@ def test_a_cluster_without_bootstrap_servers_is_an_error_that_sees_the_misspelli
 
     assert found == [
         "eu.bootstrap.servers: missing in mm2.properties; expected host:port of one or more "
-        "brokers; did you mean it with eu.bootstrap.server?"
+        "brokers; is eu.bootstrap.server misspelt?"
     ]
 
 
@@ -67,11 +67,11 @@ def test_a_bad_regular_expression_is_an_error_with_item_and_position(mm2: Reader
         "us->eu.topics: item 2, 'fo(o', is not a regular expression: missing ), at character 5 "
         "(mm2.properties:5)",
         "topics.exclude: item 1, '*.tmp', is not a regular expression: nothing to repeat, "
-        "at character 1; a regular expression for anything is .* (mm2.properties:6)",
+        "at character 1; the regular expression that matches anything is .* (mm2.properties:6)",
     ]
 
 
-def test_an_open_bracket_is_blamed_on_the_item_that_opens_it(mm2: Reader) -> None:
+def test_an_open_bracket_is_reported_for_the_item_that_opens_it(mm2: Reader) -> None:
     found = mm2.problems(BASE + "us->eu.topics = orders(, foo\n")
 
     assert found == [
@@ -160,7 +160,7 @@ def test_every_list_of_regular_expressions_is_checked(mm2: Reader, name: str) ->
     ]
 
 
-def test_a_bad_setting_of_all_flows_is_told_once(mm2: Reader) -> None:
+def test_a_bad_setting_of_all_flows_is_reported_once(mm2: Reader) -> None:
     found = mm2.problems(BASE + "eu->us.enabled = true\ntopics = fo(o\n")
 
     assert found == [
@@ -169,8 +169,8 @@ def test_a_bad_setting_of_all_flows_is_told_once(mm2: Reader) -> None:
     ]
 
 
-def test_an_old_name_is_blamed_under_that_name(mm2: Reader) -> None:
+def test_a_bad_value_of_an_old_name_is_reported_under_that_name(mm2: Reader) -> None:
     assert mm2.problems(BASE + "us->eu.groups.blacklist = *\n") == [
         "us->eu.groups.blacklist: item 1, '*', is not a regular expression: nothing to repeat, at "
-        "character 1; a regular expression for anything is .* (mm2.properties:5)"
+        "character 1; the regular expression that matches anything is .* (mm2.properties:5)"
     ]

@@ -22,13 +22,13 @@ def test_exactly_once_has_the_names_and_times_of_connect(mm2: Reader) -> None:
     assert mirror.warnings == ()
 
 
-def test_preparing_is_as_disabled_and_says_so(mm2: Reader) -> None:
+def test_preparing_has_the_effect_of_disabled_with_a_warning(mm2: Reader) -> None:
     mirror = mm2(BASE + "eu.exactly.once.source.support = preparing\n")
 
     assert mirror.flows[0].exactly_once is None
     assert mirror.warnings == (
-        "eu.exactly.once.source.support: preparing is as disabled; set enabled to mirror exactly once "
-        "(mm2.properties:5)",
+        "eu.exactly.once.source.support: preparing has the effect of disabled; set enabled to mirror "
+        "exactly once (mm2.properties:5)",
     )
 
 
@@ -53,7 +53,18 @@ def test_exactly_once_needs_a_source_consumer_that_reads_committed_records(mm2: 
     assert len(mm2.problems(required + contrary)) == 1
 
 
-def test_exactly_once_that_is_only_requested_goes_on_with_a_warning(mm2: Reader) -> None:
+def test_settings_of_exactly_once_ignore_case_as_in_connect(mm2: Reader) -> None:
+    enabled = ENABLED + COMMITTED + "us->eu.exactly.once.support = REQUIRED\n"
+    interval = "us->eu.transaction.boundary = Interval\n"
+
+    exactly_once = mm2(enabled + interval).flows[0].exactly_once
+
+    assert exactly_once is not None
+    assert exactly_once.interval_ms == 60_000
+    assert len(mm2.problems(BASE + "us->eu.exactly.once.support = REQUIRED\n")) == 2
+
+
+def test_exactly_once_that_is_only_requested_is_a_warning(mm2: Reader) -> None:
     mirror = mm2(ENABLED)
 
     assert mirror.flows[0].exactly_once is not None
@@ -65,7 +76,7 @@ def test_exactly_once_that_is_only_requested_goes_on_with_a_warning(mm2: Reader)
 
 def test_exactly_once_that_is_required_must_be_enabled(mm2: Reader) -> None:
     assert mm2.problems(BASE + COMMITTED + "us->eu.exactly.once.support = required\n") == [
-        "us->eu.exactly.once.support: required, but not enabled; set "
+        "us->eu.exactly.once.support: required, but exactly once is not enabled; set "
         "eu.exactly.once.source.support = enabled (mm2.properties:6)"
     ]
 
@@ -81,7 +92,7 @@ def test_exactly_once_that_is_required_must_be_enabled(mm2: Reader) -> None:
         ),
     ],
 )
-def test_a_boundary_says_how_long_a_transaction_lasts(
+def test_a_boundary_decides_how_long_a_transaction_lasts(
     mm2: Reader, settings: str, interval_ms: int | None
 ) -> None:
     mirror = mm2(ENABLED + COMMITTED + settings)
@@ -96,8 +107,8 @@ def test_a_boundary_says_how_long_a_transaction_lasts(
     [
         (
             "us->eu.transaction.boundary = connector\n",
-            "us->eu.transaction.boundary: a mirror has no boundaries of its own; connector is as poll "
-            "(mm2.properties:7)",
+            "us->eu.transaction.boundary: MM2's connectors define no boundaries; connector has the effect of "
+            "poll (mm2.properties:7)",
         ),
         (
             "us->eu.transaction.boundary.interval.ms = 500\n",
@@ -106,12 +117,14 @@ def test_a_boundary_says_how_long_a_transaction_lasts(
         ),
         (
             "us->eu.transaction.boundary = interval\n",
-            "us->eu.transaction.boundary: the interval is 60000 ms, but no transaction is kept open for "
-            "longer than 20 s, a third of transaction.timeout.ms (mm2.properties:7)",
+            "us->eu.transaction.boundary: the interval is 60000 ms, but transactions are committed "
+            "after 20 s at the latest, a third of transaction.timeout.ms (mm2.properties:7)",
         ),
     ],
 )
-def test_what_a_boundary_cannot_do_is_said(mm2: Reader, settings: str, warning: str) -> None:
+def test_a_boundary_without_its_full_effect_is_a_warning(
+    mm2: Reader, settings: str, warning: str
+) -> None:
     assert mm2(ENABLED + COMMITTED + settings).warnings == (warning,)
 
 
@@ -138,7 +151,7 @@ def test_the_time_out_is_that_of_connects_producer(
 
 
 def test_a_transactional_id_of_a_users_own_has_no_effect(mm2: Reader) -> None:
-    """Connect replaces it, too: whoever fences must know the names."""
+    """Connect replaces it as well: fencing needs ids that are known."""
     mirror = mm2(ENABLED + COMMITTED + "us->eu.producer.override.transactional.id = mine\n")
 
     (warning,) = mirror.warnings

@@ -77,8 +77,8 @@ def test_the_resource_runs_with_its_secrets(tmp_path: Path) -> None:
             ]
         )
     )
-    beside = forms.LoadOptions(secrets=[tmp_path / "secrets.yaml"])
-    mirror = forms.load(FOLDER / "kafka-mirror-maker-2.yaml", beside, {})
+    options = forms.LoadOptions(secrets=[tmp_path / "secrets.yaml"])
+    mirror = forms.load(FOLDER / "kafka-mirror-maker-2.yaml", options, {})
 
     assert mirror.flows[0].name == "main->standby.MirrorSourceConnector"
     assert mirror.group_flows[0].checkpoints is not None

@@ -111,7 +111,7 @@ def test_own_classes_see_no_settings_of_clients(mm2: Reader) -> None:
     }
 
 
-def test_a_java_class_is_an_error_that_says_what_to_do(mm2: Reader) -> None:
+def test_a_java_class_is_an_error_with_a_remedy(mm2: Reader) -> None:
     (problem,) = mm2.problems(BASE + "us->eu.group.filter.class = com.acme.Groups\n")
 
     assert problem.startswith(

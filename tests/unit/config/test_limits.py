@@ -64,7 +64,7 @@ def test_a_limit_that_cannot_be_kept_is_refused(mm2: Reader, line: str) -> None:
         mm2(f"{BASE}{line}\n")
 
 
-def test_records_go_into_quarantine_only_where_the_policy_says_so(mm2: Reader) -> None:
+def test_records_go_into_quarantine_only_with_that_policy(mm2: Reader) -> None:
     quarantine = "us->eu.oversize.record.policy = quarantine\n"
     default = mm2(BASE + quarantine).flows[0]
     named = mm2(

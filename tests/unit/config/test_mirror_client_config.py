@@ -72,7 +72,7 @@ def test_a_policy_that_keeps_names_may_know_its_source() -> None:
                 "sasl.mechanism": "PLAIN",
                 "sasl.jaas.config": "hush",
             },
-            "sasl.jaas.config: not a JAAS line",
+            "sasl.jaas.config: not in JAAS format",
         ),
         (SERVERS | {"consumer.security.protocol": "TLS"}, "consumer.security.protocol: expected"),
     ],

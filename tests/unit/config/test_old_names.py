@@ -1,4 +1,4 @@
-"""`topics.blacklist` and its like: gone from Kafka 4.0, still in users' files."""
+"""Old names such as `topics.blacklist`: Kafka 4.0 removed them, users' files still have them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def test_blacklists_are_read_as_exclusions_with_a_warning(mm2: Reader) -> None:
     assert not flow.group_filter().accepts("c")
     assert not flow.config_property_filter().should_replicate_config_property("d")
     assert mirror.warnings == (
-        "us->eu.topics.blacklist: read as us->eu.topics.exclude, its name since Kafka 2.7; write "
-        "that (mm2.properties:5)",
-        "groups.blacklist: read as groups.exclude, its name since Kafka 2.7; write that "
+        "us->eu.topics.blacklist: read as us->eu.topics.exclude, its name since Kafka 2.7; rename "
+        "it (mm2.properties:5)",
+        "groups.blacklist: read as groups.exclude, its name since Kafka 2.7; rename it "
         "(mm2.properties:6)",
         "config.properties.blacklist: read as config.properties.exclude, its name since Kafka 2.7; "
-        "write that (mm2.properties:7)",
+        "rename it (mm2.properties:7)",
     )
 
 
@@ -34,6 +34,6 @@ def test_the_new_name_wins_over_the_old_one(mm2: Reader) -> None:
 
     assert mirror.flows[0].topics_exclude == ("new",)
     assert mirror.warnings == (
-        "us->eu.topics.blacklist: has no effect next to topics.exclude (line 6), its name since "
-        "Kafka 2.7 (mm2.properties:5)",
+        "us->eu.topics.blacklist: has no effect, since topics.exclude (line 6), its name since Kafka 2.7, "
+        "is set (mm2.properties:5)",
     )

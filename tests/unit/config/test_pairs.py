@@ -91,7 +91,7 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
     )  # fmt: skip
 
 
-def test_a_file_without_an_enabled_flow_writes_heartbeats_and_says_that_nothing_is_mirrored(
+def test_a_file_without_an_enabled_flow_writes_heartbeats_with_a_warning(
     mm2: Reader,
 ) -> None:
     mirror = mm2(BASE.replace("true", "false"))
@@ -99,7 +99,7 @@ def test_a_file_without_an_enabled_flow_writes_heartbeats_and_says_that_nothing_
     assert mirror.flows == ()
     assert len(mirror.heartbeats) == 2
     assert mirror.warnings == (
-        "Nothing is mirrored, only heartbeats are written: no flow is enabled in mm2.properties; "
+        "No records are mirrored, only heartbeats are written: no flow is enabled in mm2.properties; "
         "found us->eu.enabled = false (mm2.properties:4); "
         "set one of: us->eu.enabled = true, eu->us.enabled = true",
     )
@@ -110,13 +110,13 @@ def test_served_clusters_are_targets(mm2: Reader) -> None:
 
     assert mirror.pairs == (("eu", "us"),)
     assert mirror.warnings == (
-        "Nothing is mirrored, only heartbeats are written: no flow is enabled in mm2.properties "
-        "towards us; set one of: eu->us.enabled = true",
+        "No records are mirrored, only heartbeats are written: no flow is enabled in mm2.properties "
+        "to us; set one of: eu->us.enabled = true",
     )
 
 
 def test_no_pair_towards_a_served_cluster_is_an_error(mm2: Reader) -> None:
     assert mm2.problems(BASE + "emit.heartbeats.enabled = false\n", ["us"]) == [
-        "No source->target replication flows: none is enabled in mm2.properties towards us; "
+        "No source->target replication flows: none is enabled in mm2.properties to us; "
         "set one of: eu->us.enabled = true"
     ]

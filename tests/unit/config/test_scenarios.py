@@ -173,8 +173,8 @@ def strimzi(folder: Path, text: str, **key: str) -> LoadOptions:
 
 def test_a_resource_of_old_runs_with_its_slips_named(tmp_path: Path) -> None:
     """Scenario D0 2; rules 9 and 10 of where the documents are wrong"""
-    beside = strimzi(tmp_path, STRIMZI, password="am_x")
-    mirror = load(tmp_path / "kafka-to-es-mm2.yml", beside, {})
+    options = strimzi(tmp_path, STRIMZI, password="am_x")
+    mirror = load(tmp_path / "kafka-to-es-mm2.yml", options, {})
     pair = "kafka-on-premise-cluster-source->event-streams-wdc-as-target"
     assert [flow.name for flow in mirror.flows] == [f"{pair}.MirrorSourceConnector"]
     assert [flow.name for flow in mirror.group_flows] == [f"{pair}.MirrorCheckpointConnector"]
@@ -190,9 +190,9 @@ def test_a_resource_of_old_runs_with_its_slips_named(tmp_path: Path) -> None:
 
 def test_the_key_that_the_guide_gives_the_secret_is_not_the_one_it_asks_for(tmp_path: Path) -> None:
     """Rule 11"""
-    beside = strimzi(tmp_path, STRIMZI, binding="am_x")
+    options = strimzi(tmp_path, STRIMZI, binding="am_x")
     with pytest.raises(ConfigError) as caught:
-        load(tmp_path / "kafka-to-es-mm2.yml", beside, {})
+        load(tmp_path / "kafka-to-es-mm2.yml", options, {})
     assert all(
         "the Secret 'es-apikey-target' has no key 'password'; its keys are: binding" in told
         for told in caught.value.problems
@@ -303,7 +303,7 @@ def test_three_connectors_with_iam_and_a_policy_of_javas(tmp_path: Path) -> None
     assert flow.should_replicate("ExampleTopic2", flow.topic_filter())
     assert not flow.should_replicate("Other", flow.topic_filter())
     assert {each.partition(":")[0] for each in mirror.warnings} == {
-        "clusters",  # D3-B12: accepted, and said
+        "clusters",  # D3-B12: accepted, with a warning
         *(f"{name}.json" for name in files if name == "mm2-msc"),
     }
 

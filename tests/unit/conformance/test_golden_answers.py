@@ -1,4 +1,4 @@
-"""The web layer against what a real Connect worker has answered (`conformance/golden.json`)."""
+"""The web layer against the recorded answers of a real Connect worker (`conformance/golden.json`)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def report(_levels: None) -> Iterator[Report]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _levels() -> Iterator[None]:
-    """As a worker starts; the sequence sets levels of loggers, which are everybody's."""
+    """The levels at a worker's start; the sequence changes levels of loggers, which are global."""
     loggers = [logging.getLogger(name) for name in ("", *logging.root.manager.loggerDict)]
     before = {logger: logger.level for logger in loggers}
     logging.getLogger().setLevel(logging.INFO)

@@ -1,4 +1,4 @@
-"""What is told of connectors and tasks, by what is asked for and what is done."""
+"""Statuses of connectors and tasks, by target state and connector health."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TASKS = [{"task.assigned.partitions": "t-0,t-2"}, {"task.assigned.partitions": "
 RUNS = ConnectorHealth(runs=True, busy=True)
 
 
-def states(target: TargetState, activity: ConnectorHealth) -> list[str]:
+def states(target: TargetState, health: ConnectorHealth) -> list[str]:
     """The connector's, then those of its tasks."""
-    found = list(wanted_statuses(WORKER, "c", target, TASKS, activity))
+    found = list(wanted_statuses(WORKER, "c", target, TASKS, health))
     assert not found or isinstance(found[0], ConnectorStatusRecord)
     return [record.status.state.value for record in found if record.status is not None]
 
@@ -39,18 +39,18 @@ def test_what_has_not_begun_says_nothing() -> None:
 
 
 def test_a_task_with_a_failed_partition_has_failed_and_names_it() -> None:
-    activity = ConnectorHealth(runs=True, busy=True, failed={"t-2": "t-2: too large"})
-    assert states(TargetState.STARTED, activity) == ["RUNNING", "FAILED", "RUNNING"]
-    _, task, _ = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, activity)
+    health = ConnectorHealth(runs=True, busy=True, failed={"t-2": "t-2: too large"})
+    assert states(TargetState.STARTED, health) == ["RUNNING", "FAILED", "RUNNING"]
+    _, task, _ = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, health)
     assert task.status is not None
     assert task.status.trace == (
-        "1 of the 2 partitions of this task are not mirrored; the others go on\nt-2: too large"
+        "1 of the 2 partitions of this task are not mirrored; the others are\nt-2: too large"
     )
 
 
 def test_what_waiting_cannot_mend_is_the_connectors_failure() -> None:
-    activity = ConnectorHealth(runs=True, busy=True, failure="wrong port")
-    (record,) = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, activity)
+    health = ConnectorHealth(runs=True, busy=True, failure="wrong port")
+    (record,) = wanted_statuses(WORKER, "c", TargetState.STARTED, TASKS, health)
     assert record.status == WORKER.status(StatusState.FAILED, "wrong port")
 
 

@@ -1,4 +1,4 @@
-"""The supervisor's thread goes on, and tells what was wrong, whatever a round of it raises."""
+"""The supervisor's thread continues, and reports the error, whatever a round raises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Scripted(Supervisor):
 
     def __init__(self, *failures: BaseException) -> None:
         nothing: Any = SimpleNamespace(
-            crew=SimpleNamespace(leaderships=[None]), refusal=lambda _job: self.refusal
+            worker=SimpleNamespace(leaderships=[None]), refusal=lambda _job: self.refusal
         )
         super().__init__(worker(), "w:8083", nothing, nothing, nothing, nothing, lambda *_: None)
         self.refusal: str | None = None

@@ -114,7 +114,7 @@ class Rig:
 
     def write(self, partition: TopicPartition, first: int, count: int) -> ProducerBatch:
         batch = ProducerBatch(memoryview(b"batch"), count, first, first + count, sequence=0, size=5)
-        self.copies[partition].fetched(Prepared([batch], first + count), 0.0)
+        self.copies[partition].fetched(Prepared([batch], first + count))
         self.line.send(partition)
         return batch
 

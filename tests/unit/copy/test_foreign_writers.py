@@ -1,4 +1,4 @@
-"""When a gap between our transactions is told of as somebody else's."""
+"""When a gap between our transactions is reported as another writer's."""
 
 from __future__ import annotations
 

@@ -30,12 +30,12 @@ from heliograph.model import (
     TopicPartition,
 )
 from heliograph.plan.resume import Landed
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchLimits
 from support.brokers.scripted import ScriptedCluster, reply
 from support.configurations.mm2_files import BASE, Reader
 
 TP = TopicPartition("orders", 0)
-NOT_LEADER = 6
 ID, OTHER = UUID(int=1), UUID(int=2)
 TEXT = Metadata(topic_ids={"orders": ID}).topic_id("orders")
 
@@ -259,7 +259,7 @@ def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Wat
 def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
     watched.start = 55
     batch = ProducerBatch(memoryview(b""), 1, 50, 51, sequence=0)
-    watched.copy.fetched(Prepared([batch], 51), 0.0)
+    watched.copy.fetched(Prepared([batch], 51))
     watched.watch.suspect(watched.copy, "out of range")
     assert not watched.watch.due
 
@@ -270,7 +270,7 @@ def test_what_is_under_way_is_waited_for(watched: Watched) -> None:
 
 
 def test_a_broker_that_cannot_tell_is_asked_again(watched: Watched) -> None:
-    watched.error = NOT_LEADER
+    watched.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     watched.watch.suspect(watched.copy)
     watched.judge()
     assert watched.fetched_from is None

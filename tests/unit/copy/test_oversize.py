@@ -1,4 +1,4 @@
-"""Records that are too large for the target: what is produced, what is left out, where the copy goes on."""
+"""Records that are too large for the target: what is produced and quarantined, where the copy resumes."""
 
 from __future__ import annotations
 

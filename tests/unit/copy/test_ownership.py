@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from heliograph.copy.partition import Partition
+from heliograph.copy.state.health import Health
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
 from heliograph.copy.state.stored_offset import StoredOffset
@@ -17,8 +18,8 @@ from support.repository import ROOT
 
 _SOURCES = ROOT / "src" / "heliograph"
 #: Each part has its own file; the partition alone calls its methods.
-_OWNERS = {"partition.py", "numbering.py", "remote_log.py", "stored_offset.py"}
-_PARTS = {"numbers": Numbering, "remote": RemoteLog, "offset": StoredOffset}
+_OWNERS = {"partition.py", "health.py", "numbering.py", "remote_log.py", "stored_offset.py"}
+_PARTS = {"health": Health, "numbers": Numbering, "remote": RemoteLog, "offset": StoredOffset}
 #: What `self` of another class may be called, too, is looked for on names of partitions only.
 _NAMES = {"copy", "partition"}
 

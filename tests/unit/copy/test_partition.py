@@ -1,4 +1,4 @@
-"""A partition's copy: what each event leads to, and what a successor is told."""
+"""A partition's copy: what each event leads to, and the snapshot for a successor."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from heliograph.errors import CorruptRecords
 from heliograph.mm2.offset_map import OffsetMap
 from heliograph.mm2.quarantine import Oversize
 from heliograph.model import (
+    AckedOffsets,
     IsolationLevel,
-    Landmark,
     LastBatch,
     LeaderEpochMark,
     Lease,
@@ -46,7 +46,7 @@ def lease(snapshot: ProducerSnapshot | None = None, **others: object) -> Lease:
 def resuming(records: int = 0) -> Partition:
     """Behind a snapshot, after which so many records are on the target already."""
     copy = Partition(lease(SNAPSHOT))
-    copy.look_at_target(90 + records, None, None)
+    copy.compare_target(90 + records, None, None)
     copy.resume_behind(Landed(records, 0), None)
     return copy
 
@@ -54,7 +54,7 @@ def resuming(records: int = 0) -> Partition:
 def copying() -> Partition:
     """A copy that was recovered without a predecessor."""
     copy = Partition(lease())
-    copy.look_at_target(0, None, None)
+    copy.compare_target(0, None, None)
     copy.introduce(ME)
     copy.recovered()
     return copy
@@ -65,12 +65,12 @@ def batch(first: int, count: int = 5, sequence: int = 0) -> ProducerBatch:
 
 
 def fetch(copy: Partition, *batches: ProducerBatch) -> None:
-    copy.fetched(Prepared(list(batches), batches[-1].next_offset), now=0.0)
+    copy.fetched(Prepared(list(batches), batches[-1].next_offset))
 
 
 def read(copy: Partition, first: int, count: int) -> None:
     """A fetch of records that are on the target already."""
-    copy.fetched(Prepared([], first + count, there=[batch(first, count)]), now=0.0)
+    copy.fetched(Prepared([], first + count, there=[batch(first, count)]))
 
 
 # ── recovery ─────────────────────────────────────────────────────────────────────────────────
@@ -80,7 +80,7 @@ def test_nothing_is_fetched_before_the_target_was_looked_at() -> None:
     copy = Partition(lease())
     assert (copy.phase, copy.command) == (Phase.RECOVERING, Command.RECOVER)
 
-    copy.look_at_target(0, None, None)
+    copy.compare_target(0, None, None)
     copy.introduce(ME)
     assert copy.command is Command.RECOVER
     copy.recovered()
@@ -122,26 +122,26 @@ def test_the_target_tells_what_landed_what_is_lost_or_nothing(
     copy = Partition(lease(SNAPSHOT))
     last = LastBatch(ME, next_sequence=95, next_offset=95)
 
-    assert copy.look_at_target(end, last, unreadable) == expected
+    assert copy.compare_target(end, last, unreadable) == expected
 
 
 def test_a_log_shorter_than_it_once_was_has_lost_records() -> None:
-    lineage = Lineage(landmark=Landmark(100, 70))
+    lineage = Lineage(acked_offsets=AckedOffsets(100, 70))
     copy = Partition(lease(lineage=lineage))
 
-    assert copy.look_at_target(60, None, None) == TargetLost(60)
+    assert copy.compare_target(60, None, None) == TargetLost(60)
     copy.settle_loss(60)
-    assert copy.look_at_target(60, None, None) == Landed(0, 0)
+    assert copy.compare_target(60, None, None) == Landed(0, 0)
 
 
 def test_a_log_shorter_than_it_once_was_but_not_than_at_the_snapshot_is_counted() -> None:
     """All that it lost was copied after the snapshot, and is copied again behind what is left. Going back to
     the snapshot instead copied what is left twice, without a log line (simulation: everything 20)."""
-    lineage = Lineage(landmark=Landmark(115, 105))
+    lineage = Lineage(acked_offsets=AckedOffsets(115, 105))
     copy = Partition(lease(SNAPSHOT, lineage=lineage))
     last = LastBatch(ME, next_sequence=95, next_offset=95)
 
-    assert copy.look_at_target(95, last, None) == Landed(5, 0)
+    assert copy.compare_target(95, last, None) == Landed(5, 0)
 
 
 def test_a_loss_before_numbers_begin_anew_is_found() -> None:
@@ -151,8 +151,8 @@ def test_a_loss_before_numbers_begin_anew_is_found() -> None:
     copy.acknowledged(batch(100), 0, 0.0)
     copy.renumber(105)
 
-    assert copy.look_at_target(3, None, None) == TargetLost(3)
-    assert copy.look_at_target(3, None, None) == TargetLost(3), "until it is settled"
+    assert copy.compare_target(3, None, None) == TargetLost(3)
+    assert copy.compare_target(3, None, None) == TargetLost(3), "until it is settled"
 
 
 def test_an_epoch_that_ends_before_a_loss_is_settled_hands_on_what_shows_it() -> None:
@@ -246,7 +246,7 @@ def test_what_is_acknowledged_follows_what_is_fetched() -> None:
 
 def test_what_was_dropped_behind_the_last_batch_is_done_with_it() -> None:
     copy = copying()
-    copy.fetched(Prepared([first := batch(100)], 112), now=0.0)
+    copy.fetched(Prepared([first := batch(100)], 112))
     copy.acknowledged(first, 0, wall=1.0)
 
     assert copy.acked == 112
@@ -268,7 +268,7 @@ def test_the_end_of_a_lease_is_not_read_beyond() -> None:
 def test_new_numbers_begin_at_the_barrier_once_nothing_is_under_way() -> None:
     copy = copying()
     fetch(copy, first := batch(100))
-    copy.number_anew_from(105)
+    copy.renumber_from(105)
     assert copy.command is Command.WAIT
 
     copy.acknowledged(first, 0, wall=1.0)
@@ -393,7 +393,8 @@ def test_recovery_comes_before_the_check() -> None:
 def test_a_failure_waits_for_its_time_and_goes_back_to_what_is_acknowledged() -> None:
     copy = copying()
     damaged = CorruptRecords("a batch is damaged")
-    copy.fetched(Prepared([first := batch(100)], 105, failure=damaged), now=10.0)
+    copy.fetched(Prepared([first := batch(100)], 105, failure=damaged))
+    copy.failed(str(damaged), now=10.0)
     assert (copy.phase, copy.state) == (Phase.WAITING, PartitionState.FAILED)
     assert not copy.may_retry(12.0), "a batch is under way"
 
@@ -448,7 +449,7 @@ def test_a_halted_partition_waits_for_the_driver_whatever_happens() -> None:
 def test_a_record_too_large_is_quarantined_once_all_before_it_is_acknowledged() -> None:
     copy = copying()
     prepared = Prepared([first := batch(100)], 106, oversize=[TOO_LARGE])
-    copy.fetched(prepared, now=0.0)
+    copy.fetched(prepared)
     assert copy.command is Command.WAIT
 
     copy.acknowledged(first, 0, wall=1.0)
@@ -465,19 +466,19 @@ def test_a_copy_that_goes_back_does_not_jump_behind_a_record_that_was_held() -> 
     """The target had lost records before it: they were reported as to be copied again, and passed over
     (simulation: everything 198)."""
     copy = copying()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]), now=0.0)
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
     copy.renumber(90)
     assert copy.held is None
 
 
 def test_coordinates_under_way_when_a_copy_goes_elsewhere_move_it_no_more() -> None:
     copy = copying()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]), now=0.0)
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
     copy.quarantine()
     copy.renumber(90)
     copy.introduce(ME)
     copy.recovered()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]), now=0.0)
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
     assert copy.command is Command.WAIT, "the first coordinates are still under way"
 
     assert copy.pass_held() is None
@@ -486,7 +487,7 @@ def test_coordinates_under_way_when_a_copy_goes_elsewhere_move_it_no_more() -> N
 
 def test_a_refused_quarantine_is_met_again() -> None:
     copy = copying()
-    copy.fetched(Prepared([], 101, oversize=[TOO_LARGE]), now=0.0)
+    copy.fetched(Prepared([], 101, oversize=[TOO_LARGE]))
     copy.quarantine()
     copy.refuse_held()
 

@@ -67,7 +67,7 @@ class Walk(RuleBasedStateMachine):
             end = copy.remote.floor
         base = copy.numbers.base
         self.target_end = end + (landed if base is not None else 0)
-        self.event("look_at_target", self.target_end, None, None)
+        self.event("compare_target", self.target_end, None, None)
         if base is not None:
             self.event("resume_behind", Landed(landed, 0), None)
         if not copy.transactional and copy.numbers.identity is None:
@@ -113,7 +113,9 @@ class Walk(RuleBasedStateMachine):
         )
         self.event("answered", position + 5)
         self.event("read", prepared)
-        self.event("fetched", prepared, self.now)
+        self.event("fetched", prepared)
+        if failure is not None:
+            self.event("failed", str(failure), self.now)
         self._number(batches)
 
     def _number(self, batches: list[ProducerBatch]) -> None:
@@ -140,7 +142,7 @@ class Walk(RuleBasedStateMachine):
     def confirm_source(self, elsewhere: int | None, barrier: bool) -> None:
         copy = self.copy
         if barrier and elsewhere is None and not copy.numbers.skip:
-            self.event("number_anew_from", copy.position + 2)
+            self.event("renumber_from", copy.position + 2)
         position = None if elsewhere is None else max(copy.acked + elsewhere, 0)
         self.event("confirm_source", position)
         self.renumbered = copy.acked
@@ -267,7 +269,9 @@ class Walk(RuleBasedStateMachine):
     @invariant()
     def a_snapshot_names_what_is_acknowledged(self) -> None:
         snapshot = self.copy.snapshot
-        if snapshot is not None and snapshot is not self.copy.numbers.base:
+        if self.copy.remote.lost_from is not None:  # or what was, before a batch showed a loss
+            assert snapshot is None or snapshot.upstream <= self.copy.acked
+        elif snapshot is not None and snapshot is not self.copy.numbers.base:
             assert (snapshot.upstream, snapshot.sequence) == (
                 self.copy.acked,
                 self.copy.numbers.sequence,

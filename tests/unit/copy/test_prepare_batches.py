@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared, leave_out, prepare
+from heliograph.copy.state.phases import Phase
 from heliograph.errors import CorruptRecords
-from heliograph.model import Lease
+from heliograph.model import LastBatch, Lease, ProducerIdentity, ProducerSnapshot
+from heliograph.plan.resume import Landed
 from heliograph.records.batch import ATTRIBUTES_AT, HEADER_BYTES, PREFIX
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
@@ -138,6 +140,56 @@ def test_a_source_with_fewer_records_than_were_copied_leaves_a_fallback() -> Non
     """Or what comes next would be taken for what is there."""
     assert not found_there(20, last=99).uncertain
     assert found_there(20, last=99, source_end=22).uncertain
+
+
+def resumed(landed: int, last: bytes) -> Partition:
+    """From a snapshot of a version that recorded no isolation level, after which so many records landed."""
+    snapshot = ProducerSnapshot(10, 70, 70, ProducerIdentity(7, 0), (10,))
+    lease = Lease(
+        flow="a->b",
+        topic="orders",
+        partition=0,
+        target_topic="a.orders",
+        start=10,
+        snapshot=snapshot,
+    )
+    copy = Partition(lease)
+    newest = LastBatch(snapshot.identity, 70 + landed, last)
+    copy.compare_target(70 + landed, newest, None)
+    copy.resume_behind(Landed(landed, 0), newest)
+    copy.recovered()
+    copy.source_end = 99
+    return copy
+
+
+@pytest.mark.parametrize(("landed", "position"), [(4, 14), (5, 15), (10, 20)])
+def test_without_an_isolation_level_proven_records_are_skipped_and_the_next_epoch_follows(
+    landed: int, position: int
+) -> None:
+    copy = resumed(landed, bytes(log_batch(9 + landed, 1)))
+
+    found = prepare(copy, answer((10, 5), (15, 5)), append_time=True, subject="x")
+    copy.fetched(found)
+
+    assert (found.uncertain, found.renumbered, found.batches) == (False, True, [])
+    assert (copy.acked, copy.position, copy.phase) == (position, position, Phase.RECOVERING)
+    assert (copy.numbers.retired, copy.fallbacks) == (ProducerIdentity(7, 0), 0)
+
+
+@pytest.mark.parametrize("last", [bytes(log_batch(99, 1)), bytes(emptied()), b""])
+def test_without_an_isolation_level_records_that_cannot_be_proven_leave_a_fallback(
+    last: bytes,
+) -> None:
+    copy = resumed(4, last)
+
+    assert prepare(copy, answer((10, 5)), append_time=True, subject="x").uncertain
+
+
+def test_without_an_isolation_level_and_records_that_landed_the_next_epoch_follows() -> None:
+    copy = resumed(0, b"")
+
+    assert (copy.acked, copy.numbers.identity) == (10, None)
+    assert (copy.numbers.retired, copy.numbers.skip) == (ProducerIdentity(7, 0), 0)
 
 
 def test_without_anything_to_skip_gaps_do_not_matter() -> None:

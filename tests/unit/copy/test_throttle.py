@@ -52,8 +52,8 @@ def test_a_flow_that_is_held_back_says_so_once(caplog: pytest.LogCaptureFixture)
     assert throttle.held_back(1.0)
     assert not throttle.held_back(5.0)
     assert [r.message for r in caplog.records] == [
-        "flow a->b: throttled: throttle.bytes.per.second holds the copy back (1,000 bytes/s in this "
-        "task; said once per epoch)"
+        "flow a->b: throttled: throttle.bytes.per.second limits the copy (1,000 bytes/s in this "
+        "task; logged once per epoch)"
     ]
 
 

@@ -40,9 +40,7 @@ def test_another_content_is_an_error_that_names_both_digests(tmp_path: Path) -> 
 def test_a_jar_that_nobody_recorded_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "evil-1.0.jar").write_bytes(b"")
 
-    with pytest.raises(
-        EnvironmentProblem, match=r"evil-1\.0\.jar .* is not among the recorded jars"
-    ):
+    with pytest.raises(EnvironmentProblem, match=r"evil-1\.0\.jar: not among the recorded jars"):
         check_jars(KAFKA_VERSION, tmp_path)
 
 
@@ -61,4 +59,4 @@ def test_a_version_without_a_record_is_used_and_told_of(
     with caplog.at_level(logging.WARNING):
         check_jars("9.9.9", tmp_path)
 
-    assert "Kafka 9.9.9: no digests of its jars are recorded" in caplog.text
+    assert "Kafka 9.9.9: no recorded digests for this version" in caplog.text

@@ -9,10 +9,10 @@ from heliograph.inspection.status_rules import (
     WAITING,
     ObservedGroup,
     ObservedPartition,
+    group_partition,
     in_words,
-    judge_group,
-    judge_partition,
-    judge_service,
+    partition_view,
+    service_status,
 )
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.state_records import RUNNING, STOPPED, FlowStatus, PartitionStatus
@@ -48,10 +48,10 @@ def flow_status(state: str, at_ms: int) -> FlowStatus:
         (flow_status(RUNNING, NOW + 60_000), ServiceState.RUNNING, "seen 0.0 s ago"),
     ],
 )
-def test_a_service_is_running_if_it_said_so_lately(
+def test_a_service_is_running_if_its_state_is_recent(
     status: FlowStatus | None, state: ServiceState, detail: str
 ) -> None:
-    service = judge_service(status, NOW)
+    service = service_status(status, NOW)
 
     assert (service.state, service.detail) == (state, detail)
 
@@ -81,15 +81,15 @@ SEEN = ObservedPartition(
 
 
 def test_a_running_service_knows_the_position_best() -> None:
-    found = judge_partition(SEEN, ALIVE, OffsetReset.EARLIEST, NOW - 5_000, NOW)
+    found = partition_view(SEEN, ALIVE, OffsetReset.EARLIEST, NOW - 5_000, NOW)
 
     assert (found.position, found.position_from) == (90, PositionFrom.HELIOGRAPH)
     assert (found.lag_records, found.lag_seconds, found.copied_seconds_ago) == (10, 5.0, 3.0)
     assert (found.state, found.error, found.failed) == ("RETRYING", "slow", False)
 
 
-def test_what_a_service_said_before_it_went_is_no_position() -> None:
-    found = judge_partition(SEEN, GONE, OffsetReset.EARLIEST, None, NOW)
+def test_the_position_of_a_stopped_service_is_ignored() -> None:
+    found = partition_view(SEEN, GONE, OffsetReset.EARLIEST, None, NOW)
 
     assert (found.position, found.position_from) == (70, PositionFrom.CONNECT)
     assert (found.lag_records, found.lag_seconds, found.state) == (30, None, "NOT RUNNING")
@@ -98,17 +98,17 @@ def test_what_a_service_said_before_it_went_is_no_position() -> None:
 def test_without_any_state_the_offsets_still_tell_the_lag() -> None:
     seen = replace(SEEN, status=None)
 
-    found = judge_partition(seen, UNKNOWN, OffsetReset.EARLIEST, NOW - 1, NOW)
+    found = partition_view(seen, UNKNOWN, OffsetReset.EARLIEST, NOW - 1, NOW)
 
     assert (found.position, found.lag_records, found.state) == (70, 30, "UNKNOWN")
     assert found.copied_seconds_ago is None
 
 
-def test_a_partition_that_nobody_mirrored_lags_by_what_it_holds() -> None:
+def test_a_partition_without_a_stored_offset_lags_by_its_whole_log() -> None:
     seen = replace(SEEN, stored=None, status=None)
 
-    earliest = judge_partition(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
-    latest = judge_partition(seen, ALIVE, OffsetReset.LATEST, None, NOW)
+    earliest = partition_view(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
+    latest = partition_view(seen, ALIVE, OffsetReset.LATEST, None, NOW)
 
     assert (earliest.position_from, earliest.lag_records) == (PositionFrom.RESET, 90)
     assert (latest.position, latest.lag_records, latest.lag_seconds) == (None, None, None)
@@ -126,14 +126,14 @@ def test_a_partition_that_nobody_mirrored_lags_by_what_it_holds() -> None:
 def test_lag_counts_what_can_still_be_mirrored(stored: int, lag: int) -> None:
     seen = replace(SEEN, stored=stored)
 
-    found = judge_partition(seen, GONE, OffsetReset.EARLIEST, None, NOW)
+    found = partition_view(seen, GONE, OffsetReset.EARLIEST, None, NOW)
 
     assert found.lag_records == lag
     assert found.lag_seconds == (0.0 if lag == 0 else None)
 
 
 def test_a_side_that_is_not_known_makes_no_lag_of_zero() -> None:
-    found = judge_partition(replace(SEEN, source_end=None), ALIVE, OffsetReset.EARLIEST, None, NOW)
+    found = partition_view(replace(SEEN, source_end=None), ALIVE, OffsetReset.EARLIEST, None, NOW)
 
     assert (found.lag_records, found.lag_seconds) == (None, None)
 
@@ -152,8 +152,8 @@ GROUP = ObservedGroup(
 )
 
 
-def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
-    found = judge_group(GROUP, synced=True)
+def test_a_group_is_shown_with_its_lag_on_both_sides() -> None:
+    found = group_partition(GROUP, synced=True)
 
     assert (found.source_offset, found.source_lag) == (60, 40)
     assert (found.checkpointed, found.translated) == (60, 50)
@@ -181,23 +181,23 @@ def test_a_group_is_told_with_its_lag_on_both_sides() -> None:
             "in use on the target (Stable)",
         ),
         (
-            replace(GROUP, checkpoint=None, untranslated="nothing is known to be mirrored"),
+            replace(GROUP, checkpoint=None, untranslated="no mirrored offsets are known"),
             True,
             GroupState.NOT_TRANSLATED,
-            "nothing is known to be mirrored",
+            "no mirrored offsets are known",
         ),
         (
             replace(GROUP, checkpoint=None),
             True,
             GroupState.NOT_TRANSLATED,
-            "its checkpoint is due",
+            "its checkpoint is not written yet",
         ),
     ],
 )
-def test_a_group_that_is_not_synced_says_why(
+def test_a_group_that_is_not_synced_has_a_reason(
     seen: ObservedGroup, synced: bool, state: GroupState, why: str | None
 ) -> None:
-    found = judge_group(seen, synced=synced)
+    found = group_partition(seen, synced=synced)
 
     assert (found.state, found.why) == (state, why)
 

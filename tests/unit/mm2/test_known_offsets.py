@@ -1,4 +1,4 @@
-"""What is known of offsets is used for the topics that it is about, and for no others of their names."""
+"""Known offsets are used for the topics with their ids, and not for others with the same names."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_another_source_topic_makes_what_was_known_void_as_well() -> None:
 
 
 def test_a_sync_that_stands_before_older_ones_on_the_target_makes_them_void() -> None:
-    """As MirrorMaker 2 goes on after the remote topic was created again; it names no topics."""
+    """As MirrorMaker 2 continues after the remote topic was created again; its syncs have no topic ids."""
     offsets = known()
     for upstream, downstream in ((0, 0), (500, 500), (999, 999), (1000, 0)):
         offsets.learn(P, TopicIdPair(), sync(upstream, downstream))

@@ -12,7 +12,7 @@ from heliograph.plan.external_cycles import (
     FRESH_MS,
     ForeignFlow,
     JavaMirror,
-    find_foreign_loops,
+    find_external_loops,
     find_java_loops,
 )
 
@@ -62,7 +62,7 @@ def test_a_topic_that_both_directions_would_mirror_under_its_name_is_refused_in_
         "b->a": {"orders"},
     }
     assert refused["a->b"]["orders"] == (
-        "orders: not mirrored: it would go round in a circle (a -> b -> a) and come back as orders; "
+        "orders: not mirrored: it would go round in a cycle (a -> b -> a) and come back as orders; "
         "exclude it from one of these flows (topics, topics.exclude), or name remote topics with "
         "DefaultReplicationPolicy in all of them"
     )
@@ -118,7 +118,7 @@ def test_a_cluster_under_two_aliases_is_not_mirrored_onto_itself(
 
     assert refused["a->b"]["orders"] == (
         "orders: not mirrored: a and b are one cluster (id one), so the flow a->b would mirror its own "
-        "copies on and on; correct bootstrap.servers, or let topics take none of the copies"
+        "copies without end; correct bootstrap.servers, or exclude the copies with topics.exclude"
     )
 
 
@@ -173,7 +173,7 @@ OPPOSITE = ForeignFlow(
 def foreign(
     flow: FilteredFlow, other: ForeignFlow, *, waiting: tuple[str, ...] = ()
 ) -> dict[str, str]:
-    return find_foreign_loops(
+    return find_external_loops(
         flow, "id-a", "id-b", [other], now_ms=NOW, since_ms=NOW - 5000, waiting=waiting
     )
 
@@ -212,8 +212,8 @@ def test_of_two_that_begin_at_once_exactly_one_waits(flow: MakeFlow) -> None:
     there = replace(OPPOSITE, since_ms=NOW)
     back = replace(there, source_id="id-a", target_id="id-b")
 
-    one = find_foreign_loops(flow("a->b"), "id-a", "id-b", [there], now_ms=NOW, since_ms=NOW)
-    other = find_foreign_loops(flow("b->a"), "id-b", "id-a", [back], now_ms=NOW, since_ms=NOW)
+    one = find_external_loops(flow("a->b"), "id-a", "id-b", [there], now_ms=NOW, since_ms=NOW)
+    other = find_external_loops(flow("b->a"), "id-b", "id-a", [back], now_ms=NOW, since_ms=NOW)
 
     assert bool(one) != bool(other)
 

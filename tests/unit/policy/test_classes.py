@@ -169,7 +169,7 @@ def test_a_policy_that_cannot_be_had_says_how_to_port_it(name: str, message: str
 
 def test_a_class_that_fails_on_its_settings_is_named() -> None:
     with pytest.raises(
-        ConfigError, match=r"topic.filter.class: acme:Short could not be made .*limit"
+        ConfigError, match=r"topic.filter.class: acme:Short could not be created .*limit"
     ):
         classes.topic_filter("acme:Short", {})
 
@@ -178,10 +178,13 @@ def test_a_class_that_fails_on_its_settings_is_named() -> None:
     ("code", "sentence"),
     [
         ("raise SystemExit('bye')", "cannot be imported .SystemExit: bye."),
-        ("def __getattr__(name): raise SystemExit(1)", "cannot be looked up .SystemExit"),
+        (
+            "def __getattr__(name): raise SystemExit(1)",
+            "cannot be read from its module .SystemExit",
+        ),
         (
             "class F:\n  def __init__(self, s): raise SystemExit(2)\n  should_replicate_topic = len",
-            "could not be made from the settings .SystemExit: 2.",
+            "could not be created from the settings .SystemExit: 2.",
         ),
         ("class B(BaseException): ...\nraise B('x')", "cannot be imported .B: x."),
     ],

@@ -124,7 +124,7 @@ def test_a_map_that_is_no_map_is_refused(text: str, message: str) -> None:
         ("(?:a) => b", "a rule's groups are plain ones"),
         ("((a)b) => $1", "a group in a group cannot be reversed"),
         (r"(a)(\1) => $1$2", "a reference to another group cannot be reversed"),
-        (r"([]a]) => $1", "hard to follow"),
+        (r"([]a]) => $1", "cannot be parsed"),
         ("(.*)-(.*) => $1", r"every group .* exactly once \(\$1, \$2\).* found \$1"),
         ("(.*) => $1$1", "exactly once"),
         ("a => $1", "it has none"),

@@ -139,7 +139,7 @@ def test_a_name_that_grows_with_every_lap_is_stopped_at_the_second() -> None:
         names.append(topic)
 
     assert names == ["source.heartbeats", "source.source.heartbeats"]
-    assert (why_not(topic) or "").startswith("it has been through a flow from source twice")
+    assert (why_not(topic) or "").startswith("it has passed through a flow from source twice")
 
 
 def test_a_longer_loop_with_foreign_aliases_is_stopped_too() -> None:
@@ -170,4 +170,4 @@ def test_a_topic_that_is_not_mirrored_has_a_reason() -> None:
     assert why_not("orders", orders) is None
     assert why_not("products", orders) == "topics does not match: orders"
     assert why_not("__consumer_offsets", orders) == "an internal topic"
-    assert why_not("target.orders") == "it came from target; mirroring it back would make a cycle"
+    assert why_not("target.orders") == "it came from target; mirroring it back would form a cycle"

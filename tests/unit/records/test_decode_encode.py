@@ -97,8 +97,8 @@ def test_records_that_the_broker_stamped_have_the_append_time() -> None:
 @pytest.mark.parametrize(
     ("section", "problem"),
     [
-        ("", "cut off"),
-        ("80", "cut off"),
+        ("", "truncated"),
+        ("80", "truncated"),
         ("0f0000000101", "length -8"),
         ("7e00000001010000", "length 63 with"),
         ("0c00000003010000", "field of -2 bytes"),

@@ -113,7 +113,7 @@ def wrap(value: bytes | None, *, codec: int = 1, magic: int = 1) -> memoryview:
         (wrap(b"not gzip"), "not gzip data"),
         (wrap(b"", codec=4), "codec 4"),
         (wrap(b"", magic=3), "magic 3"),
-        (wrap(b"x", codec=0)[:-1], "cut off"),
+        (wrap(b"x", codec=0)[:-1], "truncated"),
         (memoryview(bytes(wrap(b"x", codec=0))[:-1] + b"y"), "CRC-32"),
         (memoryview(bytes(wrap(b"x", codec=0)) * 2), "2 messages"),
         (memoryview(b""), "0 messages"),
@@ -128,7 +128,7 @@ def test_what_is_no_message_is_corrupt(entry: memoryview, problem: str) -> None:
 
 def test_messages_inside_a_wrapper_are_plain_and_of_its_magic() -> None:
     for inside, problem in [
-        (b"", "without messages"),
+        (b"", "with no message inside"),
         (bytes(wrap(b"x", codec=1)), "codec 1"),
         (bytes(wrap(b"x", codec=0, magic=0)), "magic 0"),
     ]:

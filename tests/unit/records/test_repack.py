@@ -224,16 +224,16 @@ def test_a_change_of_codec_starts_another_batch() -> None:
 @pytest.mark.parametrize(
     ("section", "count", "problem"),
     [
-        ("", 1, "cut off"),
-        ("80", 1, "cut off"),
-        ("0c0000", 1, "cut off"),
+        ("", 1, "truncated"),
+        ("80", 1, "truncated"),
+        ("0c0000", 1, "truncated"),
         ("0d00000001010000", 1, "length -7"),
         ("7e000000010100", 1, "length 63 does not fit"),
         ("0400000001010000", 1, "length 2 does not fit"),
         ("0c000001010100", 1, "offset delta -1"),
         ("0c0000000101000c000000010100", 2, "offset delta 0 after 0"),
         ("0c0000040101000c000002010100", 2, "offset delta 1 after 2"),
-        ("0c000000010100", 2, "cut off"),
+        ("0c000000010100", 2, "truncated"),
         ("0c00000001010000", 1, "end at byte 7 of 8"),
         ("0c000000010100" * 2, 1, "end at byte 7 of 14"),
         ("0c00ffffffffffffffffffff0100010100", 1, "varint"),
@@ -303,7 +303,7 @@ def test_a_record_behind_the_last_of_its_header_is_corrupt() -> None:
     batch = with_fields(bytes(write(THREE)), last=THREE[1].offset - THREE[0].offset)
 
     with pytest.raises(
-        CorruptRecords, match=f"offset {THREE[-1].offset}, the last is {THREE[1].offset}"
+        CorruptRecords, match=f"offset {THREE[-1].offset}, above lastOffset {THREE[1].offset}"
     ):
         repack(batch, first=0)
     assert repack(batch, first=0, end=THREE[2].offset)

@@ -30,7 +30,7 @@ class Flow:
     def view(self) -> FlowView:
         return FlowView(flow=self.config, positions=dict.fromkeys(self.copied, 0), loads=self.loads)
 
-    def weigh(self, loads: Mapping[TopicPartition, float]) -> None:
+    def set_loads(self, loads: Mapping[TopicPartition, float]) -> None:
         self.loads = loads
 
     def bytes_by_partition(self, flow: str) -> dict[TopicPartition, int]:
@@ -63,37 +63,39 @@ def flow(tmp_path: Path) -> Any:
 
 
 def test_a_task_that_has_all_the_load_is_worth_another_epoch(flow: Any, clock: Clock) -> None:
-    weighing = LoadMonitor(flow)
+    monitor = LoadMonitor(flow)
     flow.copy(HEAVY, 0)
     clock.now = MINUTE + 1
 
-    assert weighing.look([flow], flow.tasks) == "a better balance takes 50% off the busiest task"
+    assert (
+        monitor.look([flow], flow.tasks) == "rebalancing takes 50% of the load off the busiest task"
+    )
 
 
 def test_a_balance_that_is_good_enough_is_left_alone(flow: Any, clock: Clock) -> None:
-    weighing = LoadMonitor(flow)
+    monitor = LoadMonitor(flow)
     flow.copy(HEAVY, HEAVY)
     clock.now = MINUTE + 1
 
-    assert weighing.look([flow], flow.tasks) is None
+    assert monitor.look([flow], flow.tasks) is None
 
 
 def test_no_pause_is_worth_a_small_load(flow: Any, clock: Clock) -> None:
-    weighing = LoadMonitor(flow)
+    monitor = LoadMonitor(flow)
     flow.copy(1000, 0)
     clock.now = MINUTE + 1
 
-    assert weighing.look([flow], flow.tasks) is None
+    assert monitor.look([flow], flow.tasks) is None
 
 
 def test_what_counts_is_the_last_minute_and_only_once_a_minute(flow: Any, clock: Clock) -> None:
-    weighing = LoadMonitor(flow)
+    monitor = LoadMonitor(flow)
     flow.copy(HEAVY, HEAVY)
     clock.now = MINUTE + 1
-    weighing.look([flow], flow.tasks)
+    monitor.look([flow], flow.tasks)
     flow.copy(HEAVY, 0)
 
-    assert weighing.look([flow], flow.tasks) is None
+    assert monitor.look([flow], flow.tasks) is None
     clock.now += MINUTE + 1
-    assert weighing.look([flow], flow.tasks) is not None
+    assert monitor.look([flow], flow.tasks) is not None
     assert sorted(flow.loads.values()) == [0, 0, HEAVY, HEAVY]

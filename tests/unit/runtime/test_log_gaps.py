@@ -11,11 +11,12 @@ import pytest
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import PartitionStatus
 from heliograph.model import (
+    AckedOffsets,
     Gap,
     GapKind,
     IsolationLevel,
-    Landmark,
     LeaderEpochMark,
+    LogBounds,
     OffsetRange,
     PartitionState,
     ProducerIdentity,
@@ -24,7 +25,6 @@ from heliograph.model import (
     TopicIdPair,
     TopicPartition,
 )
-from heliograph.plan.gaps import Found
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.runtime.log_gaps import FlowGaps
 from support.configurations.mm2_files import BASE, Reader
@@ -82,11 +82,11 @@ def look(
     position: int = 50,
     *,
     past_end: bool = False,
-    found: Found | None = None,
+    found: LogBounds | None = None,
 ) -> dict[TopicPartition, int | None]:
     def logs(
         marks: Mapping[TopicPartition, LeaderEpochMark | None],
-    ) -> Mapping[TopicPartition, Found]:
+    ) -> Mapping[TopicPartition, LogBounds]:
         return {} if found is None else dict.fromkeys(marks, found)
 
     moved = gaps.look(
@@ -103,7 +103,7 @@ def look(
 def receipt(
     position: int = 50,
     *,
-    turn: int = 0,
+    generation: int = 0,
     stored: bool = True,
     recheck: bool = False,
     state: PartitionState = PartitionState.RUNNING,
@@ -120,13 +120,13 @@ def receipt(
         stored=stored,
         state=state,
         mark=LeaderEpochMark(position, 3),
-        turn=turn,
+        generation=generation,
         recheck=recheck,
         gaps=gaps,
     )
 
 
-FRESH = Found(start=0, end=20, epoch_end=20)
+FRESH = LogBounds(start=0, end=20, epoch_end=20)
 OVERTAKEN = Gap(GapKind.OVERTAKEN, 50, 55, 55, at_ms=7)
 
 
@@ -147,17 +147,17 @@ def test_a_source_created_again_gives_another_position_in_another_turn(gaps: Flo
         (GapKind.SOURCE_RECREATED, 50, 60, 0),
     )
     assert gaps.lineages()[TP] == (TopicIdPair("s2", "t1"), None, 1, None)
-    assert gaps.turns(TP) == range(1, 2)
+    assert gaps.generations(TP) == range(1, 2)
 
 
 def test_ids_are_told_to_a_successor_once_the_new_offset_is_stored(gaps: FlowGaps) -> None:
     look(gaps, NEW_SOURCE, found=FRESH)
 
-    gaps.hear([receipt(turn=0)])  # a task of the old topic, whose word is void
+    gaps.learn([receipt(generation=0)])  # a task of the old topic, whose word is void
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, turn=1, stored=False)])
+    gaps.learn([receipt(5, generation=1, stored=False)])
     assert gaps.origins()[TP] == TopicIdPair("s1", "t1")
-    gaps.hear([receipt(5, turn=1)])
+    gaps.learn([receipt(5, generation=1)])
     assert gaps.origins()[TP] == TopicIdPair("s2", "t1")
 
 
@@ -187,13 +187,13 @@ def test_another_remote_topic_keeps_the_position_and_the_turn(
 ) -> None:
     before = gaps.identities()
 
-    assert look(gaps, ids, found=Found(start=0, end=90)) == {}
+    assert look(gaps, ids, found=LogBounds(start=0, end=90)) == {}
     assert look(gaps, NEW_REMOTE) == {}
 
     (record,) = gaps.records()
     assert (record.gaps, record.last.first, record.last.end) == (1, 0, 50)
     assert gaps.identities() != before, "its lease is another"
-    assert gaps.turns(TP) == range(2), "what its tasks say of positions holds"
+    assert gaps.generations(TP) == range(2), "what its tasks say of positions holds"
     assert gaps.origins()[TP] == TopicIdPair("s1", "t2")
 
 
@@ -201,28 +201,28 @@ def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowG
     """Or the next task would take the new topic for one that has lost its records, and copy them again."""
     look(gaps, SAME)
     told = replace(receipt(65), ranges=(OffsetRange(50, 40, 15),))
-    gaps.hear([told])
-    assert gaps.lineages()[TP].landmark == Landmark(65, 55)
+    gaps.learn([told])
+    assert gaps.lineages()[TP].acked_offsets == AckedOffsets(65, 55)
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
-    gaps.hear([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
-    assert gaps.lineages()[TP].landmark is None
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
+    gaps.learn([replace(told, ranges=(OffsetRange(65, 55, 0),))])  # of a task that has not ended
+    assert gaps.lineages()[TP].acked_offsets is None
 
-    gaps.hear([replace(told, turn=1, ranges=(OffsetRange(65, 2, 3),))])
-    assert gaps.lineages()[TP].landmark == Landmark(68, 5)
+    gaps.learn([replace(told, generation=1, ranges=(OffsetRange(65, 2, 3),))])
+    assert gaps.lineages()[TP].acked_offsets == AckedOffsets(68, 5)
 
 
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:
     look(gaps, SAME)
-    gaps.hear([receipt(65)])
+    gaps.learn([receipt(65)])
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
 
     assert gaps.records()[0].last.end == 65
 
 
 def test_a_position_past_the_end_is_looked_at(gaps: FlowGaps) -> None:
-    assert look(gaps, SAME, position=50, past_end=True, found=Found(start=0, end=40)) == {TP: 0}
+    assert look(gaps, SAME, position=50, past_end=True, found=LogBounds(start=0, end=40)) == {TP: 0}
     assert gaps.records()[0].last.kind is GapKind.PAST_END
 
 
@@ -235,17 +235,17 @@ def test_a_position_past_the_last_stable_offset_alone_leaves_the_lineage_as_it_i
     that snapshot twice, without a log line (simulation: isolation 10)."""
     gaps = FlowGaps(flow(tmp_path))
     gaps.load({TP: replace(STATUS, origin=known)}, {})
-    before = gaps.lineages()[TP].turn
+    before = gaps.lineages()[TP].generation
 
-    found = Found(start=0, end=70, epoch_end=70)
+    found = LogBounds(start=0, end=70, epoch_end=70)
     assert look(gaps, SAME, position=50, past_end=True, found=found) == {}
-    assert gaps.lineages()[TP].turn == before
+    assert gaps.lineages()[TP].generation == before
 
 
 def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGaps) -> None:
     """Without it, another truncation before the next record is read would go unnoticed; with the old one, a
     successor would take records that were read after the jump for truncated ones."""
-    found = Found(start=0, end=35, epoch_end=30)
+    found = LogBounds(start=0, end=35, epoch_end=30)
 
     assert look(gaps, SAME, position=50, past_end=True, found=found) == {TP: 30}
     assert gaps.lineages()[TP].mark == LeaderEpochMark(30, 3)
@@ -271,7 +271,7 @@ def test_a_partition_that_goes_on_behind_a_gap_and_is_refused_since_may_be_lease
     """A receipt may tell of a gap and of a refusal that the task tries again. The driver took the refusal
     for the end of the partition, and never leased it again (simulation: everything 59)."""
     look(gaps, SAME)
-    gaps.hear([receipt(66, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
+    gaps.learn([receipt(66, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
 
     assert gaps.records()[0].last == OVERTAKEN
     assert gaps.failed() == {}
@@ -281,15 +281,15 @@ def test_a_partition_that_goes_on_behind_a_gap_and_is_refused_since_may_be_lease
 def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGaps) -> None:
     look(gaps, SAME)
     for _ in range(2):
-        gaps.hear([receipt(55, gaps=(OVERTAKEN,))])
-    gaps.hear([receipt(66, gaps=(Gap(GapKind.OVERTAKEN, 60, 66, 66, at_ms=9),))])
+        gaps.learn([receipt(55, gaps=(OVERTAKEN,))])
+    gaps.learn([receipt(66, gaps=(Gap(GapKind.OVERTAKEN, 60, 66, 66, at_ms=9),))])
 
     (record,) = gaps.records()
     assert (record.gaps, record.unmirrored) == (2, 11)
 
 
 def test_a_recheck_is_asked_for_once(gaps: FlowGaps) -> None:
-    gaps.hear([receipt(recheck=True)])
+    gaps.learn([receipt(recheck=True)])
 
     assert gaps.take_recheck()
     assert not gaps.take_recheck()
@@ -297,7 +297,7 @@ def test_a_recheck_is_asked_for_once(gaps: FlowGaps) -> None:
 
 
 def test_partitions_that_tasks_have_stopped_get_another_lease(gaps: FlowGaps) -> None:
-    gaps.hear([receipt(recheck=True, state=PartitionState.FAILED)])
+    gaps.learn([receipt(recheck=True, state=PartitionState.FAILED)])
 
     assert gaps.take_stuck()
     assert not gaps.take_stuck()
@@ -305,11 +305,11 @@ def test_partitions_that_tasks_have_stopped_get_another_lease(gaps: FlowGaps) ->
 
 def test_what_tasks_said_before_a_failed_query_is_void(gaps: FlowGaps) -> None:
     look(gaps, SAME)
-    gaps.hear([receipt(65)])
+    gaps.learn([receipt(65)])
     gaps.forget()
-    gaps.hear([receipt(70)])  # still on its way
+    gaps.learn([receipt(70)])  # still on its way
 
-    look(gaps, NEW_REMOTE, found=Found(start=0, end=90))
+    look(gaps, NEW_REMOTE, found=LogBounds(start=0, end=90))
 
     assert gaps.records()[0].last.end == 50
 
@@ -356,8 +356,8 @@ def test_a_failure_outlives_the_service_and_ends_with_the_policy(
 def test_a_partition_that_a_task_failed_is_held_back(strict: FlowGaps) -> None:
     look(strict, SAME)
 
-    strict.hear([receipt(50, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
-    strict.hear([receipt(50, state=PartitionState.FAILED)])
+    strict.learn([receipt(50, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
+    strict.learn([receipt(50, state=PartitionState.FAILED)])
 
     assert "source offsets 50 to 54" in (strict.failed()[TP].error or "")
     assert strict.release({}, SAME) == {}

@@ -43,7 +43,7 @@ def test_a_job_recurs_and_its_failure_is_a_problem_until_it_works_again(run: Run
         answer = next(answers, None)
         if answer is not None:
             raise answer
-        failed.set()  # the second time: the problem of the first is there to be looked at
+        failed.set()  # the second time: the problem of the first one is visible by then
         seen.wait(PATIENCE_SECONDS)
         return {}
 
@@ -57,7 +57,7 @@ def test_a_job_recurs_and_its_failure_is_a_problem_until_it_works_again(run: Run
     run.schedule.start()
 
     assert failed.wait(PATIENCE_SECONDS)
-    assert run.problems.sentences() == ["flow a->b: groups: source: no answer; trying again"]
+    assert run.problems.sentences() == ["flow a->b: groups: source: no answer; retrying"]
     seen.set()
     assert worked.wait(PATIENCE_SECONDS)
 
@@ -72,7 +72,7 @@ def test_what_trying_again_cannot_mend_is_not_promised_to_be_tried(run: Run) -> 
     assert run.problems.sentences() == ["flow a->b: ACLs: source: not a broker's port"]
 
 
-def test_a_failure_that_nobody_foresaw_stops_no_other_job(
+def test_an_unexpected_failure_stops_no_other_job(
     run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
     done = []

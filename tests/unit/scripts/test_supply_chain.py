@@ -1,4 +1,4 @@
-"""The bill of materials, the audit, and the lock: what is installed, and what is known of it."""
+"""The bill of materials, the audit and the lock file."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_an_advisory_service_that_is_out_of_reach_is_said_and_fails_no_build() -
         (
             [{"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "…"}],
             0,
-            "not audited, as the advisory service does not know them: b",
+            "not audited, unknown to the advisory service: b",
         ),
         (
             [

@@ -14,8 +14,8 @@ from heliograph.spark.assignments import (
     ENDED,
     ENDED_DDL,
     TaskAssignment,
-    read_bundle,
-    write_bundle,
+    read_assignment,
+    write_assignment,
     write_ended,
 )
 from heliograph.spark.sealing import new_key
@@ -36,15 +36,15 @@ def test_leases_are_the_same_behind_spark() -> None:
         end=9,
         lineage=Lineage(TopicIdPair("MQ", None), LeaderEpochMark(7, 2), 4),
     )
-    bundle = TaskAssignment(epoch=3, task=1, leases=(lease, other), running=("a->b", "b->a"))
+    assignment = TaskAssignment(epoch=3, task=1, leases=(lease, other), running=("a->b", "b->a"))
 
     key = new_key()
 
-    assert read_bundle(write_bundle(bundle, key), key) == bundle
+    assert read_assignment(write_assignment(assignment, key), key) == assignment
 
 
 def test_what_spark_returns_of_a_task_is_that_it_has_ended() -> None:
-    bundle = TaskAssignment(epoch=3, task=1, leases=())
+    assignment = TaskAssignment(epoch=3, task=1, leases=())
 
-    assert write_ended(bundle).to_pylist() == [{"epoch": 3, "task": 1}]
+    assert write_ended(assignment).to_pylist() == [{"epoch": 3, "task": 1}]
     assert [column.split()[0] for column in ENDED_DDL.split(", ")] == ENDED.names

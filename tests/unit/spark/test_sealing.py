@@ -10,7 +10,7 @@ from heliograph.security import Secret
 from heliograph.spark.sealing import new_key, seal, unseal
 
 
-def test_a_secret_is_found_again_by_who_has_the_key_and_by_nobody_else() -> None:
+def test_only_the_key_opens_a_sealed_secret() -> None:
     key = new_key()
     value = ("a->b", Secret("canary"))
 

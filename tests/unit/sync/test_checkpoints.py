@@ -1,4 +1,4 @@
-"""What comes before the first checkpoint. The rest needs logs, and is in `tests/real/sync`."""
+"""Problems before the first checkpoint. All else needs logs, and is in `tests/real/sync`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import cast
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.sync.checkpoints import CheckpointSync
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
-
-NOT_AUTHORIZED = 29
 
 
 def checkpoint_sync(
@@ -22,7 +21,9 @@ def test_nothing_is_read_or_written_before_the_checkpoints_topic_can_be_used(
     flow: FlowConfig,
 ) -> None:
     """MirrorCheckpointTaskTest.testCheckpointStoreInitialized"""
-    refusal = reply(name="", error_code=NOT_AUTHORIZED, error_message="not for you")
+    refusal = reply(
+        name="", error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, error_message="not for you"
+    )
     source = ScriptedCluster({})
     target = ScriptedCluster({"CreateTopicsRequest": lambda _: reply(topics=[refusal])})
     checkpoints = checkpoint_sync(flow, source, target)
@@ -31,7 +32,7 @@ def test_nothing_is_read_or_written_before_the_checkpoints_topic_can_be_used(
         emitted = checkpoints.emit(now_ms=1)
 
         assert emitted.checkpoints == 0
-        assert "a.checkpoints.internal is not there" in emitted.problems["a.checkpoints.internal"]
+        assert "a.checkpoints.internal does not exist" in emitted.problems["a.checkpoints.internal"]
     assert source.asked == []
     assert checkpoints.checkpoints() == {}
 

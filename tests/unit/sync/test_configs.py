@@ -1,4 +1,4 @@
-"""Refusals that the brokers at hand, to which every test is a super user, do not make."""
+"""Refusals that the test brokers never give, since tests run as super user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of errors when an internal topic is created: the cases of `MirrorUtilsTest`."""
+"""Errors in the creation of an internal topic: the cases of `MirrorUtilsTest`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from heliograph.config.mirror_config import InternalTopic
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.sync.internal_topics import ensure_internal_topic
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
 
 TOPIC = InternalTopic(name="topic", partitions=1, replication_factor=3)
@@ -35,7 +36,15 @@ class Target(ScriptedCluster):
 
 
 def _configs(_: Any) -> Any:
-    return reply(results=[reply(error_code=29, error_message="not yours", configs=[])])
+    return reply(
+        results=[
+            reply(
+                error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+                error_message="not yours",
+                configs=[],
+            )
+        ]
+    )
 
 
 def ensure(target: ScriptedCluster) -> str | None:
@@ -70,7 +79,7 @@ def test_who_may_not_create_it_is_told_what_to_create(code: int) -> None:
     problem = ensure(Target(code, appears=False))
 
     assert problem is not None
-    assert problem.startswith("scripted: topic is not there, and may not be created")
+    assert problem.startswith("scripted: topic does not exist and cannot be created")
     assert "1 partitions and cleanup.policy=compact" in problem
 
 

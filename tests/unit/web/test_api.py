@@ -1,4 +1,4 @@
-"""Who may ask, and what becomes of what a herder says; everything else is in conformance/golden.json."""
+"""Logins, and answers for a herder's errors; all other answers are in conformance/golden.json."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client can do to the listener before the worker knows who it is. Real sockets."""
+"""Limits on a client before its login, over real sockets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_200_silent_connections_of_one_address_lock_nobody_out() -> None:
 
 
 def test_silent_connections_of_many_addresses_lock_nobody_out() -> None:
-    """More than the listener has room for: those that have waited longest go first."""
+    """More than the limit: those that have been idle for longest are closed first."""
     with serving({"rest.max.connections": "50"}) as server:
         silent = [
             socket.create_connection(

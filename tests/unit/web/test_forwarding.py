@@ -1,4 +1,4 @@
-"""What only the leading worker can do, asked of another one."""
+"""Requests for the leading worker that arrive at another worker."""
 
 from __future__ import annotations
 

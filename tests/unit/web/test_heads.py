@@ -1,4 +1,4 @@
-"""Requests that a browser sends for a page of another site, and names that lead to localhost."""
+"""Requests that a browser sends for a page of another site, and host names that resolve to localhost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the log says of requests: a line for each, and who was refused."""
+"""Log lines of requests, and of refused users."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_refused_login_is_logged_with_its_address_and_without_its_password(
         get(server.port)
 
     first, second, third, fourth = lines(caplog, "heliograph.web.gate")
-    assert first == "401 for user alice from 127.0.0.1: unknown, or another password"
+    assert first == "401 for user alice from 127.0.0.1: unknown user or wrong password"
     assert second.startswith(r"401 for user bob\r\nroot logged in from 127.0.0.1")
     assert len(third) < 200
     assert fourth == "401 for a request from 127.0.0.1: no password"
@@ -70,7 +70,7 @@ def test_plain_passwords_are_warned_of(
     with serving(users):
         pass
 
-    assert "plain passwords of alice" in caplog.text
+    assert "the passwords of alice are in plain text" in caplog.text
     assert "heliograph password NAME" in caplog.text
     assert "s3same" not in caplog.text
 

@@ -1,4 +1,4 @@
-"""What a request names is neither read nor imported unless the worker's configuration says so."""
+"""Files and modules that a request names are used only if the worker's configuration permits it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the allow-list of REST checks is what the parsers would open: it reads with the same parsers."""
+"""The allow-list of REST checks what the parsers would open: it uses the same parsers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may do what: users with hashed passwords and roles, certificates with roles."""
+"""Roles of users with hashed passwords and of certificates."""
 
 from __future__ import annotations
 

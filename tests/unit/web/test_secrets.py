@@ -1,4 +1,4 @@
-"""Secrets go in, and never out."""
+"""Secrets are accepted and never shown."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_hidden_value_of_which_none_is_stored_is_refused(
     answer = asking.ask(method, target, content)
 
     assert answer.status == 400
-    assert "[hidden], which stands for one that is stored" in answer.body().decode()
+    assert "[hidden], which stands for a stored value" in answer.body().decode()
 
 
 def test_references_to_config_providers_are_shown() -> None:
@@ -160,7 +160,10 @@ def test_a_hidden_secret_does_not_follow_a_changed_address(
     answer = logged_in.ask(method, "/connectors/c/config", content)
 
     assert answer.status == 400
-    assert f".sasl.jaas.config: the stored value is not kept while {name}" in answer.body().decode()
+    refusal = (
+        f".sasl.jaas.config: the stored value is not reused while the same request changes {name}"
+    )
+    assert refusal in answer.body().decode()
     assert logged_in.herder.config("c") == before
 
 

@@ -1,4 +1,4 @@
-"""The hand-built frames against kafka-python's own encoder and decoder, at the same versions."""
+"""Our frames against kafka-python's encoder and decoder, at the same versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers that are read by hand, against kafka-python's own decoder at the same versions."""
+"""Our decoders of long responses, against kafka-python's at the same versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kafka-python's decoders refuse what they would have read somehow."""
+"""kafka-python's decoders refuse malformed responses that they would accept without the patch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from heliograph.errors import MalformedResponse
-from heliograph.wire import messages
+from heliograph.wire import messages, strict_decoding
+from heliograph.wire.strict_decoding import UnexpectedSource
 
 
 def decode(request: Any, version: int, body: bytes) -> Any:
@@ -67,3 +68,9 @@ def test_a_string_that_the_message_cuts_off_is_malformed() -> None:
 def test_a_response_header_with_tags_is_malformed() -> None:
     with pytest.raises(MalformedResponse, match="tags in its header"):
         decode(messages.MetadataRequest(), 12, b"\x01" + bytes(40))
+
+
+def test_source_that_the_patch_was_not_written_for_is_refused() -> None:
+    """A kafka-python that generates other lines is noticed, not patched in the wrong place."""
+    with pytest.raises(UnexpectedSource, match=r"ends with '\+= 7', found 'shift = shift \+ 7'"):
+        strict_decoding._expect("shift = shift + 7", "+= 7")

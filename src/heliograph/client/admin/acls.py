@@ -1,4 +1,4 @@
-"""ACLs on topics: described and created."""
+"""Describes and creates ACLs on topics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from heliograph.wire import messages
 from heliograph.wire.acls import AclOperation, AclPermission, PatternType, TopicAcl
 
 _TOPIC_RESOURCE = 2
-#: Brokers bound what one request may write to the metadata log at 10,000 records.
+#: A request may write at most 10,000 records to the metadata log.
 _ACLS_PER_REQUEST = 1000
 
 
 def describe_topic_acls(cluster: ClusterClient) -> list[TopicAcl]:
-    """All ACLs on topics, of any pattern type. Raises BrokerError, also where there is no authorizer."""
+    """All ACLs on topics, of any pattern type. Raises BrokerError, also if there is no authorizer."""
     request = messages.DescribeAclsRequest(
         resource_type_filter=_TOPIC_RESOURCE,
         resource_name_filter=None,
@@ -48,7 +48,7 @@ def describe_topic_acls(cluster: ClusterClient) -> list[TopicAcl]:
 def create_topic_acls(
     cluster: ClusterClient, acls: Sequence[TopicAcl]
 ) -> dict[TopicAcl, BrokerError]:
-    """Create ACLs; the answer holds those that failed. One that exists already counts as created."""
+    """Create ACLs; returns those that failed. One that exists already counts as created."""
     failed: dict[TopicAcl, BrokerError] = {}
     entry = messages.CreateAclsRequest.AclCreation
     for start in range(0, len(acls), _ACLS_PER_REQUEST):

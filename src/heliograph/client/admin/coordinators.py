@@ -1,7 +1,6 @@
-"""Which broker coordinates which group, and questions to all of them in few round trips.
+"""Finds the coordinators of groups, and asks each for all of its groups in few round trips.
 
-A group lives on one broker, its coordinator. All groups of a coordinator are asked about at once; those
-whose coordinator moves, or is still reading its groups, are asked about again.
+Groups whose coordinator moves, or is still loading its groups, are asked for again.
 """
 
 from __future__ import annotations
@@ -13,23 +12,29 @@ from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError, MalformedResponse
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
-#: COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR. A group's first question
-#: ever makes the brokers create __consumer_offsets, which takes seconds.
-MOVING = frozenset({14, 15, 16})
+#: The first request for a group ever makes brokers create __consumer_offsets, which takes seconds.
+MOVING = frozenset(
+    {
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
 
 _GROUP_KEY = 0
 #: KIP-699: before this version of FindCoordinator a request names one group only.
 _BATCHED_VERSION = 4
 
-#: Asks one coordinator about some of its groups: the error of each, or None.
+#: Asks one coordinator for some of its groups: the error of each, or None.
 Ask = Callable[[int, list[str]], Mapping[str, BrokerError | None]]
 
 
 def ask_coordinators(
     cluster: ClusterClient, groups: Iterable[str], ask: Ask, *, patience: float
 ) -> dict[str, BrokerError]:
-    """Have every group's coordinator asked; the answer holds the groups that failed.
+    """Call `ask` for every coordinator with its groups; returns the groups that failed.
 
     Raises ClientError if a coordinator cannot be reached for `patience` seconds.
     """
@@ -48,8 +53,7 @@ def ask_coordinators(
             raise lost
         if late and left:
             raise MalformedResponse(
-                f"{cluster.config.alias}: group {min(left)!r} was asked about for {patience:g} s, and no "
-                "answer named it"
+                f"{cluster.config.alias}: group {min(left)!r}: no response named it within {patience:g} s"
             )
         if left:
             time.sleep(backoff.next())
@@ -64,7 +68,7 @@ def find_coordinator(cluster: ClusterClient, group: str) -> int:
             raise error
     if group not in nodes:
         raise MalformedResponse(
-            f"{cluster.config.alias}: the answer does not name the coordinator of group {group!r}"
+            f"{cluster.config.alias}: the response does not name the coordinator of group {group!r}"
         )
     return nodes[group]
 
@@ -90,7 +94,7 @@ def _round(
 def _find(
     cluster: ClusterClient, groups: list[str]
 ) -> tuple[dict[str, int], dict[str, BrokerError | None]]:
-    """The coordinators' node ids, and what is wrong with the groups that have none."""
+    """The coordinators' node ids, and the errors of groups that have none."""
     request = _request(groups)
     response = cluster.call_any(request)
     if request.API_VERSION >= _BATCHED_VERSION:

@@ -1,4 +1,4 @@
-"""Who is in a group just now, as its coordinator tells it (DescribeGroups)."""
+"""Describes the members of a group (DescribeGroups)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedGroup:
-    """`protocol` is known while the group is stable. A group that does not exist has no members."""
+    """`protocol` is empty unless the group is stable. A group that does not exist has no members."""
 
     state: str
     protocol_type: str
@@ -53,8 +53,8 @@ def describe_members(cluster: ClusterClient, group: str, *, patience: float) -> 
 
 
 def describe_at(cluster: ClusterClient, node: int, group: str) -> DescribedGroup | BrokerError:
-    """Ask one broker, the coordinator."""
-    # Up to version 5 a group that does not exist is one in state Dead; later, an error.
+    """Ask the broker `node`, the coordinator."""
+    # Up to version 5 a group that does not exist is in state Dead; later versions return an error.
     request = messages.DescribeGroupsRequest(
         groups=[group], include_authorized_operations=False, max_version=5
     )

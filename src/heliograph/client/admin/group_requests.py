@@ -1,4 +1,4 @@
-"""What a member of a classic group says to its coordinator."""
+"""Builds the requests of a member of a classic group to its coordinator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from heliograph.wire import messages
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A member's place: `member_id` is the coordinator's word for it, empty before the first;
-    `instance_id` our own, that outlives the process (KIP-345), or None."""
+    """A member's identity in its group: `member_id` is assigned by the coordinator, empty before that;
+    `instance_id` is our own and survives a restart of the process (KIP-345), or None."""
 
     group: str
     member_id: str = ""
@@ -21,7 +21,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
-    """What members of a group must have in common, and what this one says of itself."""
+    """The protocol that all members of a group must share, and this member's metadata in it."""
 
     type: str
     name: str
@@ -47,7 +47,7 @@ def join_request(
 def sync_request(
     seat: Seat, protocol: Protocol, assignments: Mapping[str, bytes]
 ) -> messages.SyncGroupRequest:
-    """`assignments` by member id, from the group's leader; from others, none."""
+    """`assignments` by member id: only the group's leader sends any."""
     entry = messages.SyncGroupRequest.SyncGroupRequestAssignment
     return messages.SyncGroupRequest(
         group_id=seat.group,

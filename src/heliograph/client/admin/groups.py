@@ -1,6 +1,6 @@
-"""Consumer groups: which there are, what they have committed, and commits for groups without members.
+"""Lists consumer groups, reads their committed offsets, and commits offsets for groups without members.
 
-Whatever the number of groups, reading their offsets takes one request to each coordinator (KIP-709).
+Reading offsets takes one request to each coordinator for up to 500 groups (KIP-709).
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import CommittedOffset, GroupListing, GroupOffsets, TopicPartition
 from heliograph.wire import messages, offset_fetch
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.offset_fetch import FetchedGroup
 
-#: A cluster that elects, or reads its groups after a restart, is waited for this long.
+#: How long to wait for a cluster that elects coordinators or loads groups after a restart.
 PATIENCE_SECONDS = 10.0
 
-_GROUP_ID_NOT_FOUND = 69
 #: KIP-709: since version 8 of OffsetFetch a request names many groups.
 _GROUPS_PER_REQUEST = 500
-#: Commits have no batched form: this many are under way on a connection before answers are awaited.
+#: A commit request names one group: so many are sent on a connection before responses are awaited.
 _COMMITS_IN_FLIGHT = 100
-#: Topic ids take the place of names in version 10 of OffsetFetch and OffsetCommit.
+#: Version 10 of OffsetFetch and OffsetCommit has topic ids instead of names.
 _NEWEST_WITH_NAMES = 9
 
 
 def list_groups(
     cluster: ClusterClient, *, patience: float = PATIENCE_SECONDS
 ) -> dict[str, GroupListing]:
-    """Every group that we may describe, of every type: each broker knows those it coordinates."""
+    """Every group that we may describe, of every type. Each broker lists those that it coordinates."""
     found: dict[str, GroupListing] = {}
     asked: set[int] = set()
     backoff, deadline = Backoff(), time.monotonic() + patience
@@ -65,8 +65,8 @@ def describe_groups(
 ) -> dict[str, GroupListing]:
     """The state of those of `groups` that exist.
 
-    One ListGroups tells it of all groups of a broker, KIP-848's included; brokers before Kafka 2.6 list no
-    states and know classic groups only, which DescribeGroups tells of.
+    ListGroups has the state of all groups of a broker, KIP-848's included. Brokers before Kafka 2.6 list no
+    states; they have classic groups only, which DescribeGroups covers.
     """
     listed = list_groups(cluster, patience=patience)
     found = {group: listed[group] for group in groups if group in listed}
@@ -91,7 +91,7 @@ def describe_groups(
 def committed_offsets(
     cluster: ClusterClient, groups: Iterable[str], *, patience: float = PATIENCE_SECONDS
 ) -> tuple[GroupOffsets, dict[str, BrokerError]]:
-    """All that the groups have committed, and the groups that could not be read.
+    """All committed offsets of the groups, and the groups that could not be read.
 
     A group that does not exist has committed nothing.
     """
@@ -100,7 +100,7 @@ def committed_offsets(
     def ask(node: int, its: list[str]) -> dict[str, BrokerError | None]:
         errors: dict[str, BrokerError | None] = {}
         for group, code, offsets, refused in _fetch_offsets(cluster, node, its):
-            missing = code == _GROUP_ID_NOT_FOUND
+            missing = code == ErrorCode.GROUP_ID_NOT_FOUND
             errors[group] = None if missing else _group_error(cluster, group, code)
             for partition, its_code in refused.items():
                 errors[group] = _group_error(cluster, group, its_code, partition)
@@ -127,7 +127,7 @@ def _fetch_offsets(
 
 
 def _fetched_group(group: str, answer: Any) -> FetchedGroup:
-    """Of a broker that answers for one group at a time."""
+    """From the response of a broker that answers for one group at a time."""
     fetched = FetchedGroup(group, answer.error_code, {}, {})
     for topic in answer.topics:
         for p in topic.partitions:
@@ -140,7 +140,7 @@ def _fetched_group(group: str, answer: Any) -> FetchedGroup:
 
 
 def _offsets_request(groups: Sequence[str]) -> messages.OffsetFetchRequest:
-    """For all topics of one group, or of many: which fields are sent depends on the version."""
+    """All topics of one group, or of many: which fields are sent depends on the version."""
     entry = messages.OffsetFetchRequest.OffsetFetchRequestGroup
     return messages.OffsetFetchRequest(
         group_id=groups[0],
@@ -155,10 +155,10 @@ def commit_offsets(
     cluster: ClusterClient, commits: Mapping[str, Mapping[TopicPartition, CommittedOffset]],
     *, patience: float = PATIENCE_SECONDS
 ) -> dict[str, BrokerError]:  # fmt: skip
-    """Commit in the name of groups without members; one that does not exist is made by it.
+    """Commit offsets for groups without members; a group that does not exist is created by it.
 
-    As `Admin.alterConsumerGroupOffsets`: no member, no generation. The broker refuses that with
-    UNKNOWN_MEMBER_ID while the group has members. The answer holds the groups that failed.
+    As `Admin.alterConsumerGroupOffsets`: without member id and generation. The broker refuses that with
+    UNKNOWN_MEMBER_ID while the group has members. Returns the groups that failed.
     """
 
     def ask(node: int, its: list[str]) -> dict[str, BrokerError | None]:
@@ -198,7 +198,7 @@ def _commit_request(
 
 
 def _commit_error(cluster: ClusterClient, group: str, response: Any) -> BrokerError | None:
-    """The first error of any partition; a coordinator that moves has it for all of them."""
+    """The first error of any partition; a coordinator that moves returns it for all of them."""
     for topic in response.topics:
         for answer in topic.partitions:
             if answer.error_code:

@@ -1,19 +1,19 @@
-"""Membership of a classic group by hand, in which one member runs and the others stand by.
+"""Leader election by a classic consumer group: one member runs, the others stand by.
 
     ──► JoinGroup ──► SyncGroup ──► Heartbeat, every second ──┐
-            ▲                                                 │ REBALANCE_IN_PROGRESS: somebody came or went
+            ▲                                                 │ REBALANCE_IN_PROGRESS: a member joined or left
             └─────────────────────────────────────────────────┘
 
-The group's leader, the member that was there first, gives the work to itself. It stays the leader as long
-as it answers; then the coordinator names another.
+The group's leader, the member that joined first, assigns the work to itself. It stays the leader as long as
+it sends heartbeats; then the coordinator elects another.
 
-Law: at most one member believes that it runs. It does for the time of a session after it asked the question
-whose answer confirmed it; the coordinator gives its place away no sooner than a session's time after that
-question arrived. (What clocks drift apart in seconds does not count.)
+Law: at most one member considers itself running. It does so for one session timeout after it sent the request
+whose response confirmed it; the coordinator removes it no sooner than one session timeout after that request
+arrived. (The drift of clocks within seconds is neglected.)
 
-A coordinator lets a group that was empty wait for more members (`group.initial.rebalance.delay.ms`, 3 s by
-default). We need not wait as long: whoever was once seen as the only member of such a group came first, so
-will be its leader, and runs at once. DescribeGroups on a second connection shows it.
+A coordinator waits for more members when a group was empty (`group.initial.rebalance.delay.ms`, 3 s by
+default). We need not wait as long: a member that was seen as the only one of such a group joined first, so it
+will be the leader, and runs at once. DescribeGroups on a second connection shows it.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ from heliograph.client.admin.group_requests import (
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.poller import wait
 from heliograph.errors import BrokerError, ClientError
-from heliograph.wire import error_codes as codes
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: The first is what brokers take at least by default (group.min.session.timeout.ms); if one wants more,
-#: the next is tried.
+#: The first is the brokers' default minimum (group.min.session.timeout.ms); a broker that requires more gets
+#: the next.
 _SESSION_SECONDS = (6, 10, 30, 60, 300)
 _BEAT_SECONDS = 1.0
-#: Who stands by wants to know soon that its turn has come.
+#: A standby sends heartbeats more often, to take over soon.
 _WATCH_SECONDS = 0.3
-#: Longer than a session: a member that died is waited for that long by those who rejoin.
+#: Longer than a session: so long the others wait in a rebalance for a member that died.
 _REBALANCE_SECONDS = 15
-#: What a member believes while it rejoins must end before the coordinator stops waiting for it.
+#: A member that rejoins must stop running before the coordinator stops waiting for it.
 _REJOIN_TRUST_SECONDS = 6.0
 _FIRST_LOOK_SECONDS = 0.05
 _REFUSED_SECONDS = 1.0
@@ -66,12 +66,12 @@ class MemberState(StrEnum):
     RUNS = "RUNNING"
     STANDS_BY = "STANDBY"
     REFUSED = "REFUSED"  # the group has members of another kind
-    ALONE = "ALONE"  # no permission to join: nobody can be told apart
+    ALONE = "ALONE"  # no permission to join: other members cannot be seen
 
 
 class Membership:
-    """For one thread, but for `runs`. `asking` waits for what takes long (JoinGroup, SyncGroup),
-    `looking` has everything else, and should have a timeout of less than a session."""
+    """For one thread, except `runs`. `asking` sends the requests that take long (JoinGroup, SyncGroup),
+    `looking` all others; its timeout should be shorter than a session."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class Membership:
         assignments: tuple[bytes, bytes],
         instance_id: str | None,
     ) -> None:
-        """`assignments` are those of who runs and of who stands by."""
+        """`assignments` are those of the running member and of the standbys."""
         self.seat = Seat(group=group, instance_id=instance_id)
         self._asking = asking
         self._looking = looking
@@ -99,37 +99,37 @@ class Membership:
         self._next_try = 0.0
         self._runs = False
         self._until = 0.0
-        self._standing = MemberState.JOINING
+        self._state = MemberState.JOINING
 
     @property
     def runs(self) -> bool:
-        """From any thread, at any time."""
+        """Whether this member runs; may be read from any thread."""
         return self._runs and time.monotonic() < self._until
 
     @property
-    def standing(self) -> MemberState:
+    def state(self) -> MemberState:
         if self.runs:
-            return MemberState.ALONE if self._standing is MemberState.ALONE else MemberState.RUNS
-        return MemberState.JOINING if self._standing is MemberState.RUNS else self._standing
+            return MemberState.ALONE if self._state is MemberState.ALONE else MemberState.RUNS
+        return MemberState.JOINING if self._state is MemberState.RUNS else self._state
 
     def step(self) -> float:
-        """Do what is due, and say in how many seconds there is more to do.
+        """Do what is due; returns the seconds until more is due.
 
-        Raises ClientError if the coordinator cannot be reached, or refuses what no waiting will change.
+        Raises ClientError if the coordinator cannot be reached, or refuses for good.
         """
         try:
             return self._step()
         except ClientError as e:
             self._hang_up()
-            if isinstance(e, BrokerError) and e.code == codes.GROUP_AUTHORIZATION_FAILED:
+            if isinstance(e, BrokerError) and e.code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
                 self._go_alone(e)
                 return 0.0
-            if self.seat.generation < 0 and self._standing is not MemberState.ALONE:
-                self._runs = False  # with the question, our place in the queue is lost
+            if self.seat.generation < 0 and self._state is not MemberState.ALONE:
+                self._runs = False  # the join request is lost, and with it our place
             raise
 
     def describe(self) -> DescribedGroup | None:
-        """Who is in the group; None if that cannot be told just now."""
+        """The members of the group; None if they cannot be read now."""
         try:
             described = describe_at(self._looking, self._coordinator(), self.seat.group)
         except ClientError as e:
@@ -138,13 +138,13 @@ class Membership:
         return described if isinstance(described, DescribedGroup) else None
 
     def leave(self) -> None:
-        """So that others need not wait until the session ends. Raises ClientError."""
+        """Leave the group, so that others need not wait for the session timeout. Raises ClientError."""
         self._runs = False
         if self._node is None or not (self.seat.member_id or self._on_answer):
-            return  # not a member, or nobody to tell
+            return  # not a member, or no known coordinator
         answer = self._looking.call(self._node, leave_request(self.seat))
         for code in (answer.error_code, *(member.error_code for member in answer.members or ())):
-            if code not in (0, codes.UNKNOWN_MEMBER_ID):
+            if code not in (0, ErrorCode.UNKNOWN_MEMBER_ID):
                 raise self._error(code)
 
     def close(self) -> None:
@@ -193,7 +193,7 @@ class Membership:
             return
         self._rejoin = False
         self._runs = bytes(answer.assignment) == self._assignments[0]
-        self._standing = MemberState.RUNS if self._runs else MemberState.STANDS_BY
+        self._state = MemberState.RUNS if self._runs else MemberState.STANDS_BY
         self._until = self._asked_at + _SESSION_SECONDS[self._session]
         self._next_look = time.monotonic() + self._beat_seconds
 
@@ -219,12 +219,13 @@ class Membership:
             self._look_meanwhile()
 
     def _look_meanwhile(self) -> None:
-        """While others are waited for: are we still, or the only, member?"""
+        """While the coordinator waits for other members: check that we are still a member, or the only
+        one."""
         sent = time.monotonic()
         self._next_look = sent + _BEAT_SECONDS
         if self.seat.generation >= 0:
             trusted = sent < self._asked_at + _REJOIN_TRUST_SECONDS
-            known = (0, codes.REBALANCE_IN_PROGRESS)
+            known = (0, ErrorCode.REBALANCE_IN_PROGRESS)
             if self._heartbeat() in known and trusted:
                 self._renew(sent)
             return
@@ -232,9 +233,9 @@ class Membership:
         if not isinstance(described, DescribedGroup):
             return
         ours = [self._is_ours(member) for member in described.members]
-        # In another state the question has not arrived, and what we see is a predecessor.
+        # In another state our request has not arrived, and the member is a predecessor.
         if ours == [True] and described.state == _REBALANCING:
-            self._runs, self._standing = True, MemberState.RUNS
+            self._runs, self._state = True, MemberState.RUNS
         if any(ours):
             self._renew(sent)
 
@@ -249,7 +250,7 @@ class Membership:
         sent = time.monotonic()
         code = self._heartbeat()
         self._next_look = sent + self._beat_seconds
-        if code in (0, codes.REBALANCE_IN_PROGRESS):
+        if code in (0, ErrorCode.REBALANCE_IN_PROGRESS):
             self._renew(sent)
             self._rejoin = code != 0
         else:
@@ -268,43 +269,45 @@ class Membership:
             self._until = sent + _SESSION_SECONDS[self._session]
 
     def _refused(self, code: int, member_id: str = "") -> None:
-        """Draw the consequence; those that only waiting can change, or nothing, are raised."""
-        if code == codes.MEMBER_ID_REQUIRED:  # KIP-394: ask again, with this id
+        """Act on an error code; those that only waiting can resolve, or nothing, are raised."""
+        if code == ErrorCode.MEMBER_ID_REQUIRED:  # KIP-394: join again, with this id
             self.seat = replace(self.seat, member_id=member_id)
-        elif code == codes.REBALANCE_IN_PROGRESS:
+        elif code == ErrorCode.REBALANCE_IN_PROGRESS:
             self._rejoin = True
-        elif code == codes.INVALID_SESSION_TIMEOUT and self._session + 1 < len(_SESSION_SECONDS):
+        elif code == ErrorCode.INVALID_SESSION_TIMEOUT and self._session + 1 < len(
+            _SESSION_SECONDS
+        ):
             self._session += 1
-        elif code in MOVING or code == codes.GROUP_AUTHORIZATION_FAILED:
+        elif code in MOVING or code == ErrorCode.GROUP_AUTHORIZATION_FAILED:
             raise self._error(code)
         else:
             self._lost(code)
 
     def _lost(self, code: int) -> None:
-        """Our place, if we had one, is gone."""
+        """We are no member any more."""
         self._runs, self._rejoin = False, True
         self.seat = replace(self.seat, generation=-1)
-        if code == codes.UNKNOWN_MEMBER_ID:
+        if code == ErrorCode.UNKNOWN_MEMBER_ID:
             self.seat = replace(self.seat, member_id="")
-        elif code == codes.FENCED_INSTANCE_ID:
+        elif code == ErrorCode.FENCED_INSTANCE_ID:
             log.warning(
-                "group %s: another process has taken the place of this one with the same "
-                "group.instance.id (a copied cache folder?); joining without one",
+                "group %s: another process has joined with the same group.instance.id (a copied cache "
+                "folder?); joining without one",
                 self.seat.group,
             )
             self.seat = Seat(group=self.seat.group)
-        elif code == codes.INCONSISTENT_GROUP_PROTOCOL:
+        elif code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL:
             self.seat = replace(self.seat, member_id="")
-            self._standing = MemberState.REFUSED
+            self._state = MemberState.REFUSED
             self._next_try = time.monotonic() + _REFUSED_SECONDS
-        elif code != codes.ILLEGAL_GENERATION:
+        elif code != ErrorCode.ILLEGAL_GENERATION:
             raise self._error(code)
 
     def _go_alone(self, error: BrokerError) -> None:
-        """Nobody who may not ask can be told apart, unless it is known that somebody runs."""
-        if self._standing in (MemberState.STANDS_BY, MemberState.REFUSED):
+        """Without permission to join, run alone, unless another member is known to run."""
+        if self._state in (MemberState.STANDS_BY, MemberState.REFUSED):
             raise error
-        self._runs, self._until, self._standing = True, math.inf, MemberState.ALONE
+        self._runs, self._until, self._state = True, math.inf, MemberState.ALONE
         self._rejoin = True
         self.seat = replace(self.seat, generation=-1, member_id="")
         self._next_try = time.monotonic() + _NO_PERMISSION_SECONDS

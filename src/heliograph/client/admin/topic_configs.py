@@ -1,4 +1,4 @@
-"""Settings of topics: described with where each value comes from, and altered one by one (KIP-339)."""
+"""Describes the settings of topics with the source of each value, and alters single settings (KIP-339)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.wire.topic_configs import ConfigChange, ConfigEntry, ConfigSourc
 _TOPIC_RESOURCE = 2
 _SET, _DELETE = 0, 1
 _SOURCES = {source.value: source for source in ConfigSource}
-#: A topic has some 35 settings, so this is an answer of about half a megabyte.
+#: A topic has about 35 settings, so a response has about half a megabyte.
 _TOPICS_PER_REQUEST = 200
 
 
@@ -27,7 +27,7 @@ class DescribedConfigs:
 
 
 def describe_topic_configs(cluster: ClusterClient, topics: Iterable[str]) -> DescribedConfigs:
-    """Topics that are set up alike may share one list of settings."""
+    """Topics with the same settings may share one list."""
     described = DescribedConfigs({}, {})
     entry = messages.DescribeConfigsRequest.DescribeConfigsResource
     requests = [
@@ -40,7 +40,7 @@ def describe_topic_configs(cluster: ClusterClient, topics: Iterable[str]) -> Des
         for names in _batches(topics)
     ]
     for response in cluster.call_any_all(requests):
-        # The decoder gives topics that are set up alike the very same settings; kept, or ids were reused.
+        # The decoder returns one tuple for topics with the same settings; kept, so that ids are not reused.
         shared: dict[int, tuple[object, list[ConfigEntry]]] = {}
         for result in response.results:
             if result.error_code:
@@ -56,7 +56,7 @@ def describe_topic_configs(cluster: ClusterClient, topics: Iterable[str]) -> Des
 def alter_topic_configs(
     cluster: ClusterClient, changes: Mapping[str, Sequence[ConfigChange]]
 ) -> dict[str, BrokerError]:
-    """Change settings; a topic's changes take effect all or none. The answer holds those that failed."""
+    """Change settings; a topic's changes take effect all or none. Returns the topics that failed."""
     failed: dict[str, BrokerError] = {}
     entry = messages.IncrementalAlterConfigsRequest.AlterConfigsResource
     for names in _batches(changes):

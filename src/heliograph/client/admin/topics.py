@@ -1,4 +1,4 @@
-"""What a mirror asks of a cluster besides fetching and producing."""
+"""Creates topics and partitions, lists offsets, reads one setting, and takes a producer id."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from heliograph.client.admin.leaders import ask_leaders
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import only
 from heliograph.errors import BrokerError, ClientError
 from heliograph.model import IsolationLevel, ProducerIdentity, TopicPartition
 from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 EARLIEST = -2
 LATEST = -1
 
 _TIMEOUT_MS = 30_000
 _TOPIC_RESOURCE = 2
-_TOPIC_ALREADY_EXISTS = 36
-_INVALID_PARTITIONS = 37
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class NewTopic:
 
 
 def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> ProducerIdentity:
-    """A producer id of our own, without transactions."""
+    """A new producer id, without transactions."""
     backoff, deadline = Backoff(), time.monotonic() + patience
     while True:
         request = messages.InitProducerIdRequest(
@@ -52,7 +52,7 @@ def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> Produ
 
 
 def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[str, BrokerError]:
-    """Create topics; the answer holds those that failed. One that exists already counts as created."""
+    """Create topics; returns those that failed. One that exists already counts as created."""
     entry = messages.CreateTopicsRequest.CreatableTopic
     config = entry.CreatableTopicConfig
     request = messages.CreateTopicsRequest(
@@ -70,12 +70,12 @@ def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[st
         validate_only=False,
     )
     return _failures(
-        cluster, cluster.call_controller(request).topics, harmless=_TOPIC_ALREADY_EXISTS
+        cluster, cluster.call_controller(request).topics, harmless=ErrorCode.TOPIC_ALREADY_EXISTS
     )
 
 
 def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict[str, BrokerError]:
-    """Grow topics to the given partition counts; the answer holds those that failed."""
+    """Grow topics to the given partition counts; returns those that failed."""
     entry = messages.CreatePartitionsRequest.CreatePartitionsTopic
     request = messages.CreatePartitionsRequest(
         topics=[entry(name=name, count=count, assignments=None) for name, count in counts.items()],
@@ -83,7 +83,7 @@ def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict
         validate_only=False,
     )
     return _failures(
-        cluster, cluster.call_controller(request).results, harmless=_INVALID_PARTITIONS
+        cluster, cluster.call_controller(request).results, harmless=ErrorCode.INVALID_PARTITIONS
     )
 
 
@@ -109,35 +109,20 @@ def list_offsets(
     *,
     patience: float = 30.0,
 ) -> dict[TopicPartition, int]:
-    """Offsets by timestamp (`EARLIEST`, `LATEST`), asked of each partition's leader.
+    """Offsets by timestamp (`EARLIEST`, `LATEST`), from each partition's leader.
 
-    Under read_committed LATEST is the last stable offset. Leaders that move or come up meanwhile are
-    waited for, up to `patience` seconds.
+    Under read_committed LATEST is the last stable offset. Waits up to `patience` seconds for leaders that
+    move or start.
     """
     missing, found = set(partitions), dict[TopicPartition, int]()
     backoff, deadline = Backoff(), time.monotonic() + patience
-    problem: ClientError | None = None
     while missing:
-        cluster.refresh({p.topic for p in missing})
-        by_leader: dict[int, list[TopicPartition]] = {}
-        for partition in missing:
-            leader = cluster.metadata.leaders.get(partition)
-            if leader is None:
-                code = cluster.metadata.why_leaderless(partition)
-                problem = messages.broker_error(code, f"{cluster.config.alias}: {partition}")
-            else:
-                by_leader.setdefault(leader, []).append(partition)
-        for leader, led in by_leader.items():
-            try:
-                problem = (
-                    _ask_offsets(cluster, leader, led, timestamp, isolation_level, found) or problem
-                )
-            except ClientError as e:
-                problem = e
-        missing -= found.keys()
-        if missing:
-            if time.monotonic() > deadline or (problem and not problem.retriable):
-                raise problem or messages.broker_error(5, f"{cluster.config.alias}: {min(missing)}")
+        answers, failed = available_offsets(cluster, missing, timestamp, isolation_level)
+        found |= answers
+        missing -= answers.keys()
+        for error in list(failed.values())[-1:]:
+            if not error.retriable or time.monotonic() > deadline:
+                raise error
             time.sleep(backoff.next())
     return found
 
@@ -147,31 +132,15 @@ def available_offsets(
     partitions: Iterable[TopicPartition],
     timestamp: int,
     isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-) -> tuple[dict[TopicPartition, int], dict[TopicPartition, str]]:
-    """As `list_offsets`, without waiting: of partitions whose leader does not answer, it says why."""
-    wanted, found = list(partitions), dict[TopicPartition, int]()
-    missing: dict[TopicPartition, str] = {}
+) -> tuple[dict[TopicPartition, int], dict[TopicPartition, ClientError]]:
+    """As `list_offsets`, without waiting; and the errors of partitions whose leader does not answer."""
+    wanted = list(partitions)
     cluster.refresh({partition.topic for partition in wanted})
-    by_leader: dict[int, list[TopicPartition]] = {}
-    for partition in wanted:
-        leader = cluster.metadata.leaders.get(partition)
-        if leader is None:
-            missing[partition] = str(
-                messages.broker_error(
-                    cluster.metadata.why_leaderless(partition),
-                    f"{cluster.config.alias}: {partition}",
-                )
-            )
-        else:
-            by_leader.setdefault(leader, []).append(partition)
-    for leader, led in by_leader.items():
-        problem: ClientError | None
-        try:
-            problem = _ask_offsets(cluster, leader, led, timestamp, isolation_level, found)
-        except ClientError as e:
-            problem = e
-        missing |= {partition: str(problem) for partition in led if partition not in found}
-    return found, missing
+    return ask_leaders(
+        cluster,
+        wanted,
+        lambda leader, led: _ask_offsets(cluster, leader, led, timestamp, isolation_level),
+    )
 
 
 def _ask_offsets(
@@ -180,8 +149,7 @@ def _ask_offsets(
     partitions: list[TopicPartition],
     timestamp: int,
     isolation_level: IsolationLevel,
-    found: dict[TopicPartition, int],
-) -> BrokerError | None:
+) -> dict[TopicPartition, int | BrokerError]:
     topic_entry = messages.ListOffsetsRequest.ListOffsetsTopic
     entry = topic_entry.ListOffsetsPartition
     by_topic: dict[str, list[int]] = {}
@@ -202,21 +170,21 @@ def _ask_offsets(
         ],
         max_version=6,
     )
-    problem = None
+    found: dict[TopicPartition, int | BrokerError] = {}
     for topic in cluster.call(leader, request).topics:
         for answer in topic.partitions:
             key = TopicPartition(topic.name, answer.partition_index)
-            if answer.error_code:
-                problem = messages.broker_error(
-                    answer.error_code, f"{cluster.config.alias}: offsets of {key}"
-                )
-            else:
-                found[key] = answer.offset
-    return problem
+            subject = f"{cluster.config.alias}: offsets of {key}"
+            found[key] = (
+                messages.broker_error(answer.error_code, subject)
+                if answer.error_code
+                else answer.offset
+            )
+    return found
 
 
 def topic_config(cluster: ClusterClient, topic: str, key: str) -> str | None:
-    """One setting of a topic as it is in force (explicit, broker-wide or default)."""
+    """The effective value of one setting of a topic (set on it, on the brokers, or the default)."""
     entry = messages.DescribeConfigsRequest.DescribeConfigsResource
     request = messages.DescribeConfigsRequest(
         resources=[

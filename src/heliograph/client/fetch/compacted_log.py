@@ -1,4 +1,4 @@
-"""Read a compacted internal topic from its start to its present end: the newest value of every key."""
+"""Reads a compacted internal topic from its start to its current end: the newest record of every key."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.log_tail import read_between
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import ConnectionLost
@@ -17,7 +17,7 @@ from heliograph.records.decode import Record
 def read_compacted(
     cluster: ClusterClient, topic: str, *, patience: float = 30.0
 ) -> dict[bytes, bytes | None]:
-    """All partitions of it, committed records only. Empty if there is no such topic."""
+    """The newest value of every key, in all partitions, committed records only. Empty without the topic."""
     found = read_newest(cluster, topic, patience=patience)
     return {key: record.value for key, record in found.items()}
 
@@ -25,7 +25,7 @@ def read_compacted(
 def read_newest(
     cluster: ClusterClient, topic: str, *, patience: float = 30.0
 ) -> dict[bytes, Record]:
-    """The same, with all that records have besides."""
+    """As `read_compacted`, with the whole records."""
     count = cluster.refresh([topic]).partitions.get(topic, 0)
     partitions = [TopicPartition(topic, number) for number in range(count)]
     starts = list_offsets(cluster, partitions, EARLIEST)
@@ -42,8 +42,8 @@ def read_newest(
 def stable_ends(
     cluster: ClusterClient, partitions: Collection[TopicPartition], *, patience: float
 ) -> dict[TopicPartition, int]:
-    """The ends as of now, once all below them is decided: what stands behind the first record of an open
-    transaction may be committed, too, and is hidden until that one is over."""
+    """The current ends, once every transaction below them has ended: records behind the first one of an open
+    transaction may be committed, too, and are hidden until it ends."""
     ends = list_offsets(cluster, partitions, LATEST)
     backoff, deadline = Backoff(first=0.02, most=0.5), time.monotonic() + patience
     while True:
@@ -53,8 +53,8 @@ def stable_ends(
             return ends
         if time.monotonic() > deadline:
             raise ConnectionLost(
-                f"{cluster.config.alias}: {undecided[0]}: a transaction is open at offset "
-                f"{stable[undecided[0]]} for more than {patience:g} s; whoever began it has to end it, or "
-                "its time-out will"
+                f"{cluster.config.alias}: {undecided[0]}: a transaction has been open at offset "
+                f"{stable[undecided[0]]} for more than {patience:g} s; its producer must end it, or "
+                "transaction.timeout.ms will"
             )
         time.sleep(backoff.next())

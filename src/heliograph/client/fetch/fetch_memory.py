@@ -1,7 +1,7 @@
-"""How much memory answers of brokers take, until the last view into each has gone.
+"""Counts the memory of fetch responses until the last view into each is gone.
 
-A batch on its way to the target is a view into the answer that it came with, and keeps all of it alive: the
-sum of batches says nothing about memory where one small batch of each answer waits.
+A batch on its way to the target is a view into the response that it came with, and keeps all of it in memory:
+where one small batch of each response waits, the sum of batches is far below the memory in use.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from weakref import ref
 
 
 class Body(bytearray):
-    """The bytes of an answer. Unlike a plain bytearray it can be watched."""
+    """The bytes of a response. Unlike a plain bytearray it can have weak references."""
 
     __slots__ = ("__weakref__",)
 
 
 class FetchMemory:
-    """Counts bodies from `watch` on until nobody holds them any more. For one thread."""
+    """Counts bodies from `watch` until they are freed. For one thread."""
 
     def __init__(self) -> None:
         self.bytes = 0
-        self._watched: dict[int, ref[Body]] = {}  # a reference that is dropped calls nobody
+        self._watched: dict[int, ref[Body]] = {}  # kept: a dropped reference is never called back
 
     def watch(self, answer: memoryview) -> None:
         body = answer.obj

@@ -1,7 +1,7 @@
-"""The source side of a flow: one fetch under way to every broker that leads partitions of ours.
+"""The source side of a flow: keeps one fetch in flight to every broker that leads a partition of it.
 
-Fetch sessions (KIP-227) keep requests and responses small however many partitions are idle: a request
-names only partitions whose position changed since the last one.
+Fetch sessions (KIP-227) keep requests and responses small however many partitions are idle: a request names
+only partitions whose position changed since the last one.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from heliograph.client.fetch.fetch_memory import FetchMemory
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.client.net.connection import Connection
 from heliograph.client.net.log_throttle import LogThrottle
-from heliograph.client.net.poller import wait
 from heliograph.errors import ClientError
 from heliograph.model import IsolationLevel, TopicPartition
 from heliograph.wire import fetch, messages
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchedPartition, FetchLimits
 
 log = logging.getLogger(__name__)
 
-#: A partition that answered with an error is left alone for this long, so that errors are no busy loop.
+#: A partition with an error is not fetched for this long, so that errors do not become a busy loop.
 _PENALTY_SECONDS = 0.2
-#: Of an answer, beside records: about 100 bytes for each partition.
+#: Of a response, beside records: about 100 bytes for each partition.
 _ANSWER_OVERHEAD = 1 << 20
-_WAIT_SECONDS = 0.1
+_SESSION_LOST = frozenset(
+    {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
+)
 
 
 @dataclass(slots=True)
@@ -35,10 +37,10 @@ class _Session:
     id: int = 0
     epoch: int = 0
     sent: dict[TopicPartition, int] = field(default_factory=dict)
-    #: Up to where the broker lets us read, as it last said: in its first answer of a partition, and
-    #: whenever that changes (KIP-227).
+    #: Up to where the broker lets us read: in its first response with a partition, and whenever that
+    #: changes (KIP-227).
     ends: dict[TopicPartition, int] = field(default_factory=dict)
-    connection: Connection | None = None  # over which a fetch is under way
+    connection: Connection | None = None  # of the fetch in flight
 
     def reset(self) -> None:
         self.id = self.epoch = 0
@@ -49,16 +51,16 @@ class _Session:
 class Fetcher:
     """Fetches what `positions` names. Its owner moves the positions; the fetcher never does.
 
-    `on_records` gets a partition's answer (records or an error code; that there is no leader is one, too),
-    `on_nothing`, if anybody wants to know, the partitions of a fetch that found no record anywhere within the
-    time it may wait, each with the end that its leader lets us read to: a new leader's lags behind at first,
-    and then an empty answer does not mean that there is nothing. Both hear only of partitions that still
-    stand where the fetch was sent. Before anything is fetched from a new leader, `on_leaders` hears of its
-    epoch, and before anything is fetched by new metadata, `on_metadata` that they are there: a log may not be
-    the one that was read so far, a topic another of the same name, and the owner may take the position away.
+    `on_records` gets a partition's response: records, or an error code, also for a missing leader.
+    `on_nothing` gets the partitions of a fetch that returned no record within its maximum wait, each with
+    the end that its leader lets us read to: that of a new leader lags behind at first, and then an empty
+    response does not mean that there is nothing. Both are called only for partitions that have not moved
+    since the fetch was sent. `on_leaders` gets the epochs of new leaders before anything is fetched from
+    them, and `on_metadata` is called before anything is fetched by new metadata: the log may be another than
+    the one read so far, or the topic another of the same name, and the owner may remove the position.
 
-    With a `round_bytes`, all brokers together are asked for no more than that at a time, each for as much
-    as it leads of the partitions. `held` is what answers take in memory.
+    With `round_bytes`, all fetches together ask for at most that much at a time, each in proportion to the
+    partitions that its broker leads. `held` counts the memory of responses.
     """
 
     def __init__(
@@ -88,7 +90,7 @@ class Fetcher:
         self._compared: Metadata | None = None  # whose epochs are known
         self._sessions: dict[int, _Session] = {}
         self._penalty: dict[TopicPartition, float] = {}
-        #: By which leaders, and with which positions, all sessions were told; None if they were not.
+        #: The metadata and positions that all sessions are up to date with; None: they are not.
         self._routed: tuple[Metadata, dict[TopicPartition, int]] | None = None
         self._stale = True
         self._refreshed = 0.0
@@ -98,9 +100,9 @@ class Fetcher:
         return [s.connection for s in self._sessions.values() if s.connection is not None]
 
     def send(self) -> None:
-        """Start a fetch on every broker that has none under way and something to fetch."""
+        """Start a fetch on every broker that has none in flight and something to fetch."""
         if self._sessions and all(s.connection is not None for s in self._sessions.values()):
-            return  # the common case under load; a broker that is new to us is met after an answer
+            return  # the common case under load; a new broker is included after a response
         now = time.monotonic()
         self._route(now)
         if self._is_settled():
@@ -117,27 +119,13 @@ class Fetcher:
             elif wanted or session.sent:
                 self._send(node, session, wanted)
             else:
-                del self._sessions[node]  # it leads nothing of ours any more
+                del self._sessions[node]  # it leads no partition of ours any more
         if complete and not self._stale and not self._penalty:
             self._routed = (self.cluster.metadata, dict(self.positions))
 
-    def fetch_all(self, seconds: float, stopped: Callable[[], bool] = lambda: False) -> bool:
-        """Fetch until no position is left, and close; whether it came to that within so many seconds."""
-        deadline = time.monotonic() + seconds
-        try:
-            while self.positions and not stopped():
-                self.send()
-                wait(self.connections(), _WAIT_SECONDS)
-                self.pump()
-                if time.monotonic() > deadline:
-                    break
-        finally:
-            self.close()
-        return not self.positions
-
     def _is_settled(self) -> bool:
-        """Whether nothing has changed since all sessions were told: of thousands of idle partitions, none
-        need be looked at one by one."""
+        """Whether nothing has changed since all sessions were up to date: then thousands of idle partitions
+        need not be compared one by one."""
         if self._routed is None:
             return False
         metadata, positions = self._routed
@@ -152,7 +140,8 @@ class Fetcher:
                     self._lost(node, e)
 
     def close(self) -> None:
-        """Leave connections in order: answers under way are dropped, sessions die on the broker."""
+        """Responses in flight are read and dropped, so connections stay usable; sessions expire on the
+        broker."""
         for connection in self.connections():
             connection.forget()
         self._sessions = {}
@@ -171,7 +160,7 @@ class Fetcher:
         return wanted
 
     def _route(self, now: float) -> None:
-        """Learn the leaders again when one has moved or is unknown; not more than a few times a second."""
+        """Refresh metadata when a leader has moved or is unknown, at most a few times a second."""
         if not self._stale or now - self._refreshed < _PENALTY_SECONDS:
             return
         self._refreshed = now
@@ -188,8 +177,8 @@ class Fetcher:
             del self._sessions[node]
 
     def _compare_epochs(self) -> None:
-        """By new metadata; and of partitions that have joined since: without an epoch, a leader that has
-        truncated its log would answer them as if nothing had happened."""
+        """After new metadata, and for partitions added since: without an epoch in the request, a leader that
+        has truncated its log would answer as if nothing had happened."""
         metadata, known = self.cluster.metadata, self._leader_epochs
         if metadata is self._compared and self.positions.keys() <= known.keys():
             return
@@ -250,7 +239,7 @@ class Fetcher:
         session = self._sessions[node]
         session.connection = None
         response = fetch.decode_response(body)
-        if response.error in (fetch.FETCH_SESSION_ID_NOT_FOUND, fetch.INVALID_FETCH_SESSION_EPOCH):
+        if response.error in _SESSION_LOST:
             session.reset()
             self._routed = None
             return
@@ -260,7 +249,7 @@ class Fetcher:
         session.id = response.session_id
         session.epoch = session.epoch + 1 if session.id else 0
         if not session.id:
-            session.sent = {}  # the broker has no room for a session: name everything again next time
+            session.sent = {}  # the broker has no session slot: name all partitions again next time
             self._routed = None
         nothing = True
         for answer in response.partitions:
@@ -272,11 +261,11 @@ class Fetcher:
                 session.ends[key] = self._end(answer)
             nothing = nothing and not answer.error and not answer.records
             self.fetched_bytes += len(answer.records)
-            # An answer to a position that its owner has left meanwhile (it went back to what the
-            # target has, say) would leave out the records in between.
+            # The owner may have moved the position meanwhile, for example back to what the target has:
+            # this response would leave out the records in between.
             if key in asked and asked[key] == self.positions.get(key):
                 self._on_records(answer)
-        # A throttled answer (KIP-219) is empty whatever there is to read.
+        # A throttled response (KIP-219) is empty even if there are records.
         if nothing and not response.throttle_ms and self._on_nothing is not None:
             ends = session.ends
             stays = [p for p, at in asked.items() if at == self.positions.get(p)]
@@ -305,7 +294,7 @@ class Fetcher:
 def _differences(
     sent: dict[TopicPartition, int], wanted: dict[TopicPartition, int]
 ) -> tuple[dict[TopicPartition, int], list[TopicPartition]]:
-    """What a session is to be told: positions that are new, and partitions to forget."""
+    """What a request has to tell its session: changed positions, and partitions to forget."""
     if sent is wanted:
         return {}, []
     changed = {p: offset for p, offset in wanted.items() if sent.get(p) != offset}

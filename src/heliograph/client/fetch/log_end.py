@@ -1,7 +1,7 @@
-"""The end of partitions' logs: where they end, and what a producer has written there last.
+"""Finds where partitions' logs end, and the last batch that a producer has written to each.
 
-Batch headers are all that is looked at. A fetch at the last offset brings the last batch alone; only where
-that is somebody else's are the batches before it read, from a given offset on.
+Only batch headers are read. A fetch at the last offset returns the last batch alone; if another producer has
+written it, the batches before it are read, from a given offset on.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from heliograph.client.admin.topics import LATEST, available_offsets
-from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.fetch.log_reader import LogReader, Unreadable
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.errors import CorruptRecords, Interrupted
-from heliograph.model import IsolationLevel, LastBatch, ProducerIdentity, TopicPartition
+from heliograph.model import LastBatch, ProducerIdentity, TopicPartition
 from heliograph.records.batch import (
     CONTROL,
     MAGIC_AT,
@@ -25,18 +24,17 @@ from heliograph.records.batch import (
     read_header,
     split,
 )
-from heliograph.wire.fetch import FetchedPartition, FetchLimits
-from heliograph.wire.messages import broker_error, error_is_retriable
+from heliograph.wire.fetch import FetchedPartition
 
 _PATIENCE_SECONDS = 10.0
-#: Of one partition. More than that is no range between a snapshot and the log's end.
+#: Of one partition. A producer snapshot is never that far behind the log's end.
 _MAX_BYTES = 256 << 20
 
 
 class Wanted(NamedTuple):
-    """The last batch of `identity`, or of a later epoch of its producer id, at or behind `offset`; with an
-    offset of -1, the very last one, if it is theirs, and so in a log that ends before `offset`. In one that
-    ends there nothing is read, unless `closely`."""
+    """The last batch of `identity`, or of a later epoch of its producer id, at or after `offset`; with an
+    offset of -1, or in a log that ends before `offset`, the last batch of the log, if that producer has
+    written it. In a log that ends at `offset` nothing is read, unless `closely`."""
 
     identity: ProducerIdentity
     offset: int
@@ -45,8 +43,8 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEnds:
-    """`last` has every wanted batch that was found. `missing` says of partitions why they could not be looked
-    at just now, `unreadable` why trying again does not help."""
+    """`last` has every wanted batch that was found. `missing` has the partitions that could not be read this
+    time, `unreadable` those for which a retry cannot help, both with the reason."""
 
     ends: Mapping[TopicPartition, int]
     last: Mapping[TopicPartition, LastBatch]
@@ -55,79 +53,46 @@ class LogEnds:
 
 
 def log_ends(cluster: ClusterClient, partitions: Mapping[TopicPartition, Wanted | None]) -> LogEnds:
-    ends, missing = available_offsets(cluster, partitions, LATEST)
+    """Raises ClientError if the cluster is out of reach."""
+    ends, failed = available_offsets(cluster, partitions, LATEST)
     wanted = {
         p: w
         for p, w in partitions.items()
         if w is not None and p in ends and (w.closely or ends[p] != w.offset)
     }
-    scan = _Scan(cluster, wanted, ends)
-    scan.run({p: ends[p] - 1 for p in wanted if ends[p] > 0})
-    others = [p for p in wanted if p not in scan.last and p not in scan.unreadable]
-    scan.run({p: wanted[p].offset for p in others if 0 <= wanted[p].offset < ends[p] - 1})
-    late = {p: f"{p}: its end could not be read within {_PATIENCE_SECONDS:g} s" for p in scan.left}
-    return LogEnds(ends=ends, last=scan.last, missing=missing | late, unreadable=scan.unreadable)
+    search = LastBatches(wanted, ends)
+    reader = LogReader(cluster, search.read)
+    late = reader.run({p: ends[p] - 1 for p in wanted if ends[p] > 0}, patience=_PATIENCE_SECONDS)
+    others = wanted.keys() - search.last.keys() - reader.unreadable.keys() - late
+    starts = {p: wanted[p].offset for p in others if 0 <= wanted[p].offset < ends[p] - 1}
+    late |= reader.run(starts, patience=_PATIENCE_SECONDS)
+    missing = {p: str(error) for p, error in failed.items()}
+    missing |= {p: f"{p}: its end could not be read within {_PATIENCE_SECONDS:g} s" for p in late}
+    return LogEnds(ends=ends, last=search.last, missing=missing, unreadable=reader.unreadable)
 
 
 @dataclass(slots=True)
-class _Scan:
+class LastBatches:
     """Reads headers up to the ends, and keeps the last batch of each partition's wanted producer."""
 
-    cluster: ClusterClient
     wanted: Mapping[TopicPartition, Wanted]
     ends: Mapping[TopicPartition, int]
     last: dict[TopicPartition, LastBatch] = field(default_factory=dict)
-    unreadable: dict[TopicPartition, str] = field(default_factory=dict)
-    left: dict[TopicPartition, int] = field(default_factory=dict)
     _bytes: dict[TopicPartition, int] = field(default_factory=dict)
 
-    def run(self, starts: Mapping[TopicPartition, int]) -> None:
-        fetcher = Fetcher(
-            self.cluster,
-            isolation_level=IsolationLevel.READ_UNCOMMITTED,
-            limits=FetchLimits(),
-            on_records=self._on_records,
-            on_nothing=lambda _: None,
-        )
-        fetcher.positions |= {p: at for p, at in starts.items() if p not in self.left}
-        late, self.left = self.left, fetcher.positions
-        try:
-            fetcher.fetch_all(_PATIENCE_SECONDS, self.cluster.stopped)
-        finally:
-            self.left = late | self.left
-        if self.left and self.cluster.stopped():
-            first = min(self.left)
-            raise Interrupted(
-                f"{self.cluster.config.alias}: {first}: stopped while its end was read"
-            )
-
-    def _on_records(self, answer: FetchedPartition) -> None:
-        key = TopicPartition(answer.topic, answer.partition)
-        if answer.error:
-            error = broker_error(answer.error, f"{self.cluster.config.alias}: {key}")
-            if not error_is_retriable(answer.error):
-                self.unreadable[key] = str(error)
-                del self.left[key]
-            return
-        try:
-            self.left[key] = self._look_at(key, answer.records)
-        except CorruptRecords as e:
-            self.unreadable[key] = f"{key}: {e}"
-            del self.left[key]
-            return
+    def read(self, key: TopicPartition, position: int, answer: FetchedPartition) -> int | None:
+        position = self._read_headers(key, position, answer.records)
+        if position >= self.ends[key]:
+            return None
         self._bytes[key] = self._bytes.get(key, 0) + len(answer.records)
-        if self.left[key] >= self.ends[key]:
-            del self.left[key]
-        elif self._bytes[key] > _MAX_BYTES:
-            self.unreadable[key] = (
-                f"{key}: more than {_MAX_BYTES >> 20} MB were written to it since"
-            )
-            del self.left[key]
+        if self._bytes[key] > _MAX_BYTES:
+            raise Unreadable(f"more than {_MAX_BYTES >> 20} MB were written to it since")
+        return position
 
-    def _look_at(self, key: TopicPartition, records: memoryview) -> int:
-        identity, position = self.wanted[key].identity, self.left[key]
+    def _read_headers(self, key: TopicPartition, position: int, records: memoryview) -> int:
+        identity = self.wanted[key].identity
         for batch in split(records):
-            if batch[MAGIC_AT] < 2:  # no producer had a number then
+            if batch[MAGIC_AT] < 2:  # formats before producer ids
                 position = max(position, PREFIX.unpack_from(batch)[0] + 1)
                 continue
             header = read_header(batch)

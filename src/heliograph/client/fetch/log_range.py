@@ -1,64 +1,56 @@
-"""What stands in a wanted of a log: records, or nothing but the ends of transactions."""
+"""Counts the records in a range of offsets of a log; markers that end transactions do not count."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.fetch.log_reader import LogReader
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.errors import CorruptRecords
-from heliograph.model import IsolationLevel, TopicPartition
+from heliograph.errors import Interrupted
+from heliograph.model import TopicPartition
 from heliograph.records.batch import CONTROL, MAGIC_AT, PREFIX, check_header, read_header, split
-from heliograph.wire.fetch import FetchedPartition, FetchLimits
+from heliograph.wire.fetch import FetchedPartition
 
 log = logging.getLogger(__name__)
 
-#: It is a link that waits meanwhile.
+#: The copy loop waits meanwhile.
 _PATIENCE_SECONDS = 0.5
 
 
 def records_in(
     cluster: ClusterClient, ranges: Mapping[TopicPartition, range]
 ) -> dict[TopicPartition, int]:
-    """How many records; what ends a transaction is none. A partition that cannot be read just now is left
-    out. Headers are all that is looked at."""
-    counts: dict[TopicPartition, int] = {}
-    fetcher = Fetcher(
-        cluster,
-        isolation_level=IsolationLevel.READ_UNCOMMITTED,
-        limits=FetchLimits(),
-        on_records=lambda answer: count(answer, ranges, counts, fetcher.positions),
-        on_nothing=lambda _: None,
-    )
-    fetcher.positions |= {partition: wanted.start for partition, wanted in ranges.items()}
-    fetcher.fetch_all(_PATIENCE_SECONDS, cluster.stopped)
-    return {partition: counts[partition] for partition in counts.keys() - fetcher.positions.keys()}
-
-
-def count(
-    answer: FetchedPartition,
-    ranges: Mapping[TopicPartition, range],
-    counts: dict[TopicPartition, int],
-    positions: dict[TopicPartition, int],
-) -> None:
-    """Adds to `counts`; a partition that was read to the end of its wanted leaves `positions`."""
-    if answer.error:
-        return  # asked again, until patience ends
-    key = TopicPartition(answer.topic, answer.partition)
+    """The number of records in each range, by batch headers. Partitions that could not be read to the end of
+    their range are left out."""
+    found = RangeCounts(ranges)
+    reader = LogReader(cluster, found.read)
+    starts = {partition: wanted.start for partition, wanted in ranges.items()}
     try:
+        reader.run(starts, patience=_PATIENCE_SECONDS)
+    except Interrupted as e:
+        log.debug("%s; ranges that were counted before count", e)
+    for problem in reader.unreadable.values():
+        log.warning("%s", problem)
+    left_out = reader.positions.keys() | reader.unreadable.keys()
+    return {partition: n for partition, n in found.counts.items() if partition not in left_out}
+
+
+@dataclass(slots=True)
+class RangeCounts:
+    ranges: Mapping[TopicPartition, range]
+    counts: dict[TopicPartition, int] = field(default_factory=dict)
+
+    def read(self, key: TopicPartition, position: int, answer: FetchedPartition) -> int | None:
         for batch in split(answer.records):
-            records, positions[key] = _inside(batch, ranges[key])
-            counts[key] = counts.get(key, 0) + records
-    except CorruptRecords as e:
-        log.warning("%s: %s", key, e)
-        return
-    if positions[key] >= ranges[key].stop:
-        del positions[key]
+            records, position = _inside(batch, self.ranges[key])
+            self.counts[key] = self.counts.get(key, 0) + records
+        return position if position < self.ranges[key].stop else None
 
 
 def _inside(batch: memoryview, wanted: range) -> tuple[int, int]:
-    """How many of the batch's records stand in the wanted, and where the next batch begins."""
+    """How many of the batch's records are in the range, and where the next batch begins."""
     if batch[MAGIC_AT] < 2:
         after = PREFIX.unpack_from(batch)[0] + 1
         return int(after - 1 in wanted), after

@@ -1,29 +1,24 @@
-"""Internal topics read with committed records only, so that an aborted write is never believed."""
+"""Follows one partition of an internal topic, committed records only."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
 
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
-from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.cluster import ClusterClient
-from heliograph.errors import BrokerError, ConnectionLost, Interrupted
 from heliograph.model import IsolationLevel, TopicPartition
-from heliograph.records.decode import Record, decode
-from heliograph.records.select import select
-from heliograph.wire.fetch import FetchedPartition, FetchLimits
-from heliograph.wire.messages import broker_error, error_is_retriable
+from heliograph.records.decode import Record
 
 log = logging.getLogger(__name__)
 
 
 class LogTail:
-    """Follows one partition from its log start: each `read_new` goes to the end as of that moment.
+    """Follows one partition from its log start: each `read_new` reads up to the current end.
 
-    After a `read_new`, `missing` says that there is no such topic (yet), and `restarted` that the log is not
-    the one read before (created again, or truncated): what it returned is everything from the log start,
-    and whatever was built from earlier records must be built anew.
+    After `read_new`, `missing` means that there is no such topic (yet), and `restarted` that the log is not
+    the one read before (created again, or truncated): the records returned start at the log start again, and
+    state built from earlier records must be rebuilt.
     """
 
     def __init__(self, cluster: ClusterClient, topic: str, partition: int = 0) -> None:
@@ -36,12 +31,12 @@ class LogTail:
 
     @property
     def position(self) -> int:
-        """What stands before this offset has been read."""
+        """The next offset to read."""
         return self._position or 0
 
     @property
     def topic_id(self) -> str | None:
-        """Of the topic that was read last, as `str` gives it; None: not known."""
+        """The id of the topic that was read last; None: not known."""
         return None if self._topic_id is None else str(self._topic_id)
 
     def read_new(self, *, patience: float = 30.0) -> list[Record]:
@@ -50,7 +45,7 @@ class LogTail:
         self.restarted = False
         self.missing = metadata.partitions.get(topic, 0) <= self.partition.partition
         if self.missing:
-            self._start_over("has gone")
+            self._start_over("does not exist any more")
             return []
         start, end = self._bounds()
         topic_id = metadata.topic_ids.get(topic)
@@ -72,7 +67,7 @@ class LogTail:
         return records
 
     def _bounds(self) -> tuple[int, int]:
-        """Log start, and the last stable offset: what lies before it is decided for good."""
+        """Log start and last stable offset; no transaction before the latter is open."""
         start = list_offsets(self._cluster, [self.partition], EARLIEST)
         end = list_offsets(self._cluster, [self.partition], LATEST, IsolationLevel.READ_COMMITTED)
         return start[self.partition], end[self.partition]
@@ -80,72 +75,10 @@ class LogTail:
     def _start_over(self, why: str) -> None:
         if self._position is not None:
             log.warning(
-                "%s: %s %s; reading it anew", self._cluster.config.alias, self.partition, why
+                "%s: %s %s; reading it from its start",
+                self._cluster.config.alias,
+                self.partition,
+                why,
             )
             self.restarted = True
         self._position = self._topic_id = None
-
-
-def read_between(
-    cluster: ClusterClient,
-    starts: Mapping[TopicPartition, int],
-    ends: Mapping[TopicPartition, int],
-    on_records: Callable[[TopicPartition, list[Record]], None],
-    *,
-    patience: float,
-) -> None:
-    """Hand over all committed records from each start up to its end, in order per partition."""
-    reading = _Reading(cluster, starts, ends, on_records)
-    fetcher = reading.fetcher
-    done = fetcher.fetch_all(patience, lambda: reading.refusal is not None or cluster.stopped())
-    if reading.refusal is not None:
-        raise reading.refusal
-    if not done:
-        first = f"{cluster.config.alias}: {min(fetcher.positions)}"
-        if cluster.stopped():
-            raise Interrupted(f"{first}: stopped while it was read")
-        raise ConnectionLost(f"{first} could not be read to its end in {patience:g} s")
-
-
-class _Reading:
-    def __init__(
-        self,
-        cluster: ClusterClient,
-        starts: Mapping[TopicPartition, int],
-        ends: Mapping[TopicPartition, int],
-        on_records: Callable[[TopicPartition, list[Record]], None],
-    ) -> None:
-        self._alias = cluster.config.alias
-        self._ends = ends
-        self._on_read = on_records
-        self.refusal: BrokerError | None = None
-        self.fetcher = Fetcher(
-            cluster,
-            isolation_level=IsolationLevel.READ_COMMITTED,
-            limits=FetchLimits(),
-            on_records=self._on_records,
-            on_nothing=self._on_nothing,
-        )
-        self.fetcher.positions = {p: at for p, at in starts.items() if at < ends[p]}
-
-    def _on_records(self, answer: FetchedPartition) -> None:
-        key = TopicPartition(answer.topic, answer.partition)
-        if answer.error:
-            # Not raised here: to a fetcher, what is raised means that the connection is of no use.
-            if not error_is_retriable(answer.error):
-                self.refusal = broker_error(answer.error, f"{self._alias}: {key}")
-            return
-        position = self.fetcher.positions[key]
-        selection = select(answer.records, position=position, aborted=answer.aborted)
-        for batch in selection.batches:
-            records = decode(batch.data, subject=f"{self._alias}: {key}")
-            # A fetch returns whole batches: the first may start below, the last end behind.
-            self._on_read(key, [r for r in records if position <= r.offset < self._ends[key]])
-        self.fetcher.positions[key] = selection.position
-        if selection.position >= self._ends[key]:
-            del self.fetcher.positions[key]
-
-    def _on_nothing(self, ends: Mapping[TopicPartition, int]) -> None:
-        for key, end in ends.items():
-            if end >= self._ends[key]:  # compaction has removed everything up to it
-                self.fetcher.positions.pop(key, None)

@@ -1,15 +1,15 @@
-"""Exponential back-off with jitter, so that a cluster that comes back is not met by a stampede."""
+"""Exponential back-off with jitter, so that clients do not all reconnect at the same moment."""
 
 from __future__ import annotations
 
 import random
 
-#: More than any limit needs; a float would not hold what many more give.
+#: More than any limit needs; 2.0 ** 1024 would overflow.
 _DOUBLINGS = 60
 
 
 class Backoff:
-    """Successive delays: doubling from `first` to `most` seconds, each spread by ±20 % as Kafka's are."""
+    """Successive delays: doubling from `first` to `most` seconds, each with ±20 % jitter, as in Kafka."""
 
     def __init__(self, first: float = 0.1, most: float = 5.0) -> None:
         self._first = first

@@ -1,4 +1,4 @@
-"""A cluster as a client sees it: its brokers, who leads what, and a connection to each broker.
+"""A client of one cluster: its metadata, a connection to each broker, and calls to any of them.
 
 Not for several threads at once: every thread that talks to a cluster has a client of its own.
 """
@@ -27,24 +27,23 @@ from heliograph.errors import (
     UnsupportedBroker,
 )
 from heliograph.model import ClusterConfig, SeenCluster, TopicPartition
-from heliograph.wire import error_codes, messages
+from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
-#: Of Metadata: before Kafka 2.4 brokers may tell epochs of the past (KAFKA-9212), and none is better.
+#: The first Metadata version whose leader epochs are used: before Kafka 2.4 they may be stale (KAFKA-9212).
 _RELIABLE_EPOCHS = 9
-_LEADER_NOT_AVAILABLE = 5
-#: Brokers answer it from memory. Copies wait for it after a broker has been lost.
+#: Brokers answer Metadata from memory, and copies wait for it after a broker was lost.
 _METADATA_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The newest answer to a Metadata request; `leaders` and `leader_epochs` lack partitions that have no
-    leader just now, `topic_ids` (KIP-516) is empty where brokers are older than Kafka 2.8. `missing` are
-    topics that were asked for by name, and that the broker does not know; `errors` has the codes of these
-    and of others that are not for us. `cluster_id` is the cluster's own, whatever it is called in a
-    configuration."""
+    """The newest Metadata response. `leaders` and `leader_epochs` lack partitions without a leader;
+    `topic_ids` (KIP-516) is empty if brokers are older than Kafka 2.8. `missing` are topics that were
+    requested by name and that the broker does not know; `errors` has the error codes of these and of topics
+    that we may not describe. `cluster_id` is the id that the brokers report."""
 
     nodes: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     controller: int = -1
@@ -59,16 +58,16 @@ class Metadata:
 
     def why_leaderless(self, partition: TopicPartition) -> int:
         """The error code of a partition that `leaders` lacks."""
-        return self.errors.get(partition.topic, _LEADER_NOT_AVAILABLE)
+        return self.errors.get(partition.topic, ErrorCode.LEADER_NOT_AVAILABLE)
 
     def topic_id(self, topic: str) -> str | None:
-        """As Kafka writes it: base64 for URLs, without padding (`org.apache.kafka.common.Uuid`)."""
+        """As Kafka writes it: URL-safe base64 without padding (`org.apache.kafka.common.Uuid`)."""
         found = self.topic_ids.get(topic)
         return None if found is None else urlsafe_b64encode(found.bytes).rstrip(b"=").decode()
 
 
 class _Refusal:
-    """A broker that could not be trusted, or did not trust us: not asked again before `until`."""
+    """A TLS or login failure at one broker: no new attempt before `until`."""
 
     def __init__(self) -> None:
         self.until = 0.0
@@ -84,7 +83,7 @@ class _Refusal:
 
 
 class ClusterClient:
-    """Calls go over a connection of their own, so that none waits behind a fetch that waits for data."""
+    """`call_any` uses a connection of its own, so that it does not wait behind a fetch."""
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class ClusterClient:
 
     @property
     def seen(self) -> SeenCluster:
-        """What tells this cluster from others, as far as is known; for any thread."""
+        """What identifies this cluster, as far as it is known; for any thread."""
         metadata = self.metadata
         return SeenCluster(
             bootstrap=frozenset(self.config.bootstrap_servers),
@@ -115,7 +114,7 @@ class ClusterClient:
         )
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
-        """Ask any broker who leads what; all topics if none are named. Unknown topics are left out."""
+        """Refresh the metadata from any broker: of `topics`, or of all topics if None."""
         wanted = None if topics is None else sorted(set(topics))
         entry = messages.MetadataRequest.MetadataRequestTopic
         request = messages.MetadataRequest(
@@ -128,8 +127,8 @@ class ClusterClient:
         return self.metadata
 
     def let_brokers_create(self, topics: Iterable[str]) -> None:
-        """Ask for topics as any producer does: brokers with auto.create.topics.enable make those that are
-        missing, with their own defaults, a moment later."""
+        """Request metadata as a producer does: brokers with auto.create.topics.enable create missing topics a
+        moment later, with their own defaults."""
         entry = messages.MetadataRequest.MetadataRequestTopic
         request = messages.MetadataRequest(
             topics=[entry(name=name) for name in topics],
@@ -139,14 +138,14 @@ class ClusterClient:
         self.call_any(request)
 
     def call_any(self, request: Any) -> Any:
-        """Put a question to any broker that answers: the one asked last, known ones, bootstrap servers."""
+        """Call any broker that answers: the one called last, then known ones, then the bootstrap servers."""
         return self.call_any_all([request])[0]
 
     def call_any_all(self, requests: Sequence[Any], suspect_after: float = math.inf) -> list[Any]:
-        """As `call_any`, with several questions in one go; the answers in the order of the questions.
+        """As `call_any`, with several requests at once; responses in the order of the requests.
 
-        A connection that has been open for a while may be dead without a word (half-open): after so many
-        seconds a new one is tried, which then has all its time.
+        The open connection may be half-open: if it does not answer within `suspect_after` seconds, a new one
+        is opened, which has the full timeout.
         """
         if not requests:
             return []
@@ -173,23 +172,23 @@ class ClusterClient:
         _raise_unreachable(self.config, failures)
 
     def call_controller(self, request: Any) -> Any:
-        """Put a question to the controller, which before KRaft was the only one to alter topics and ACLs.
+        """Call the controller, the only broker that could alter topics and ACLs before KRaft.
 
-        Brokers of a KRaft cluster name any one of themselves, so any other will do if it is gone.
+        In a KRaft cluster the metadata name any broker as controller, so another can take its place.
         """
         if self.metadata.controller in self.metadata.nodes:
             try:
                 return self.call(self.metadata.controller, request)
             except ConnectionLost as e:
-                log.info("cluster %s: asking another broker (%s)", self.config.alias, e)
+                log.info("cluster %s: calling another broker (%s)", self.config.alias, e)
         return self.call_any(request)
 
     def call(self, node: int, request: Any) -> Any:
-        """Put a question to one broker."""
+        """Call one broker."""
         return self.call_all(node, [request])[0]
 
     def call_all(self, node: int, requests: Sequence[Any]) -> list[Any]:
-        """Put several questions to one broker in one go; the answers in the order of the questions."""
+        """Call one broker with several requests at once; responses in the order of the requests."""
         try:
             return self.connection(node).call_all(requests, stopped=self.stopped)
         except ClientError:
@@ -197,11 +196,11 @@ class ClusterClient:
             raise
 
     def connection(self, node: int) -> Connection:
-        """The connection to a broker, opened when first needed and kept while it is trusted."""
+        """The connection to a broker; opened when first needed, replaced when it may be half-open."""
         connection = self._connections.get(node)
         if connection is not None and not connection.is_trusted:
             log.info(
-                "cluster %s: broker %d: connecting anew; not heard since another connection fell silent",
+                "cluster %s: broker %d: reconnecting; no response since another connection timed out",
                 self.config.alias,
                 node,
             )
@@ -224,7 +223,7 @@ class ClusterClient:
         self._hang_up()
 
     def _open(self, host: str, port: int) -> Connection:
-        """Whom a broker has refused does not knock again at once: passwords get locked that way."""
+        """Backs off after a TLS or login failure, so that accounts are not locked."""
         refusal = self._refusals.get((host, port))
         if refusal is not None and time.monotonic() < refusal.until:
             raise refusal.again()
@@ -265,13 +264,15 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
     for topic in response.topics:
         if topic.error_code:
             errors[topic.name] = topic.error_code
-            if topic.error_code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+            if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
                 missing.add(topic.name)
             continue
         partitions[topic.name] = len(topic.partitions)
         if topic.is_internal:
             internal.add(topic.name)
-        if topic.topic_id is not None and topic.topic_id.int:  # 0: older than its cluster's ids
+        if (
+            topic.topic_id is not None and topic.topic_id.int
+        ):  # 0: created before its cluster had ids
             ids[topic.name] = topic.topic_id
         for partition in topic.partitions:
             if partition.leader_id >= 0:
@@ -294,7 +295,7 @@ def _read_metadata(response: Any, *, epochs: bool) -> Metadata:
 
 
 def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> NoReturn:
-    """Say once what every address answered; a wrong port is no matter of waiting, a stop no answer."""
+    """One error for all addresses. A wrong port or a refused login outranks addresses that do not answer."""
     if failures and all(isinstance(e, Interrupted) for e in failures):
         raise failures[-1]
     failures = [e for e in failures if not isinstance(e, Interrupted)]
@@ -302,7 +303,7 @@ def _raise_unreachable(config: ClusterConfig, failures: list[ClientError]) -> No
     reasons = "; ".join(dict.fromkeys(str(e) for e in (final or failures)))
     message = f"cluster {config.alias!r}: no broker answers ({reasons})"
     if final and isinstance(final[0], SecurityFailed):
-        message = reasons  # which name the cluster themselves
+        message = reasons  # they name the cluster
     if final:
         raise type(final[0])(message) from final[0]
     raise Unreachable(message) from (failures[-1] if failures else None)

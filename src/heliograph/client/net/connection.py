@@ -1,64 +1,58 @@
-"""One connection to one broker.
+"""One connection to one broker: sends requests, and hands each response to its callback.
 
-Requests are answered in the order they were sent (the broker mutes a connection while it works on a
-request), so a queue of expected answers is all the bookkeeping there is. The socket never blocks: the
-copy loop drives many connections from one thread with `pump`, everybody else uses `call`, which
-waits. Responses are received into one buffer of the right size, and records in them stay views into it.
+Responses come in the order of the requests (the broker mutes a connection while it works on a request), so a
+queue of expected responses is enough. The socket never blocks: the copy loop drives many connections from one
+thread with `pump`; `call` waits. A response is received into one buffer of its size, and records stay views
+into it.
 
-Where a session ends with its token, the connection logs in again before (KIP-368): what is under way is
-answered first, and what is sent meanwhile waits, since a broker takes nothing else between the words of a
-login.
+Where a session ends with its token, the connection logs in again before that (KIP-368): requests in flight
+are answered first, and new ones are held back, since a broker accepts no other request during a login.
 """
 
 from __future__ import annotations
 
 import random
-import socket
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from heliograph import __version__
 from heliograph.client.fetch.fetch_memory import Body
-from heliograph.client.net.half_open import SILENCE
+from heliograph.client.net.half_open import HALF_OPEN
+from heliograph.client.net.negotiation import negotiate
 from heliograph.client.net.poller import wait
+from heliograph.client.net.transport import connect
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.login import Login
-from heliograph.errors import ConnectionLost, Interrupted, MalformedResponse, NoAnswer, NotKafka
+from heliograph.errors import ConnectionLost, Interrupted, NoAnswer, NotKafka
 from heliograph.wire import messages
 from heliograph.wire.frame import SIZE, Piece, describe_garbage, frame
 
-#: Above anything a broker sends unasked; a larger length field is garbage, not a response.
+#: A response is never larger, unless more was asked for; a larger length field is not Kafka's protocol.
 MAX_FRAME_BYTES = 256 << 20
-#: A buffer for an answer starts at no more than what was asked for, or this, and grows as it fills: what a
-#: size says costs nothing until the bytes are there.
+#: The buffer of a response starts at what was asked for, at most, or at this, and grows as it fills: a false
+#: length field costs no memory.
 _FIRST_BUFFER_BYTES = 16 << 20
-_RECEIVE_BUFFER_BYTES = 4 << 20
-#: Pieces per sendmsg; the kernel takes at most IOV_MAX (1024).
+#: Per sendmsg; the kernel's limit is IOV_MAX (1024).
 _PIECES = 512
 _STOP_CHECK_SECONDS = 0.2
-#: As long as Java's clients give a connection to become one (socket.connection.setup.timeout.ms).
+#: For TLS, versions and login, as in Java's clients (socket.connection.setup.timeout.ms).
 _NEGOTIATE_SECONDS = 10.0
-_STOP_GRACE_SECONDS = 2.0
-#: The part of a session after which a login is renewed, as Java's clients have it: not all at once.
+#: The part of a session after which a login is renewed, at random as in Java's clients.
 _RENEWAL = (0.85, 0.95)
-#: Of the first question; version 3 tells the broker our name.
-_API_VERSIONS = range(4)
-_UNSUPPORTED_VERSION = 35
 
 
 class _Expected(NamedTuple):
     correlation_id: int
     asked: float
     deadline: float
-    on_answer: Callable[[memoryview], None] | None  # None: nobody waits for it any more
+    on_answer: Callable[[memoryview], None] | None  # None: the response is dropped
     asked_bytes: int
     is_login: bool
 
 
 class _Request(NamedTuple):
-    """What waits for its turn; `asked_bytes` and `broker_waits` as in `Connection.send`."""
+    """A request that may be held back; `asked_bytes` and `broker_waits` as in `Connection.send`."""
 
     pieces: Sequence[Piece]
     correlation_id: int
@@ -68,7 +62,7 @@ class _Request(NamedTuple):
 
 
 class Connection:
-    """A connection that has agreed on API versions with its broker, and logged in if it has to."""
+    """A connection that has negotiated API versions with its broker, and logged in if that is configured."""
 
     def __init__(
         self,
@@ -86,11 +80,11 @@ class Connection:
         self._host = host
         self._access = access or ConnectionSecurity()
         self.logins = 0
-        self._login: Login | None = None  # under way
+        self._login: Login | None = None  # in progress
         self._login_due = float("inf")
-        self._held: list[_Request] = []  # until it is done
+        self._held: list[_Request] = []  # until the login is done
         self._answers = 0
-        self._heard = time.monotonic()
+        self._last_response = time.monotonic()
         self.client_id = client_id
         self.timeout = timeout
         self.versions: messages.Versions = {}
@@ -99,12 +93,12 @@ class Connection:
         self._correlation_id = 0
         self._outgoing: deque[memoryview] = deque()
         self._size = bytearray(SIZE.size)
-        self._incoming = memoryview(self._size)  # what is being filled: a size, then a body
+        self._incoming = memoryview(self._size)  # the buffer being filled: a size, then a body
         self._filled = 0
         self._body: Body | None = None
         self._missing = 0  # bytes of the body that `_body` has no room for yet
         self._transport = self._access.transport(
-            _connect(host, port, connect_timeout),
+            connect(host, port, connect_timeout),
             host=host,
             address=self.address,
             timeout=_NEGOTIATE_SECONDS,
@@ -135,8 +129,8 @@ class Connection:
     ) -> None:
         """Queue a hand-built request and write as much as the socket takes; `pump` writes the rest.
 
-        `asked_bytes`: how large the answer may be by our own wish; `broker_waits`: for how many seconds
-        the broker was asked to wait before it answers.
+        `asked_bytes`: the largest response that the request allows; `broker_waits`: the seconds that the
+        broker was asked to wait before it answers.
         """
         self._renew_login()
         self._correlation_id += 1
@@ -162,7 +156,7 @@ class Connection:
     def call_all(
         self, requests: Sequence[Any], *, stopped: Callable[[], bool] = lambda: False
     ) -> list[Any]:
-        """As `call`, without waiting for one answer before the next question is on its way."""
+        """As `call`, for several requests, all sent before the first response is awaited."""
         answers: list[Any] = []
         for request in requests:
             self.ask(request, answers.append)
@@ -171,12 +165,12 @@ class Connection:
         return answers
 
     def ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
-        """Queue one of kafka-python's requests; `pump` writes it, and hands its decoded response on."""
+        """Queue one of kafka-python's requests; `pump` writes it, and passes the decoded response on."""
         self._renew_login()
         self._queue(self._encoded(request, on_answer))
 
     def forget(self) -> None:
-        """Give up interest in all answers still to come; they are read and dropped when they arrive."""
+        """Drop the callbacks of all requests in flight; their responses are read and dropped."""
         self._expected = deque(
             e if e.is_login else e._replace(on_answer=None) for e in self._expected
         )
@@ -188,8 +182,9 @@ class Connection:
 
     @property
     def is_trusted(self) -> bool:
-        """Whether it may be given more: not if it is at rest, and another fell silent since it was heard."""
-        return bool(self.in_flight) or not SILENCE.covers(self._heard)
+        """Whether to send more over it: not if it is idle, and another connection has gone silent since its
+        last response (`half_open.py`)."""
+        return bool(self.in_flight) or not HALF_OPEN.covers(self._last_response)
 
     @property
     def wants_write(self) -> bool:
@@ -201,7 +196,7 @@ class Connection:
     # ── receiving ────────────────────────────────────────────────────────────────────────────
 
     def pump(self) -> None:
-        """Write and read what is possible without waiting; hand complete answers to who asked."""
+        """Write and read what is possible without waiting; pass complete responses to their callbacks."""
         self._renew_login()
         self._write()
         while True:
@@ -221,8 +216,8 @@ class Connection:
                     self._filled = 0
                     self._advance()
         if self._expected and self._expected[0].deadline < time.monotonic():
-            if self.versions:  # who does not even greet has never been heard
-                SILENCE.note(self._expected[0].asked)
+            if self.versions:  # before that, the broker has never answered
+                HALF_OPEN.note(self._expected[0].asked)
             raise NoAnswer(f"{self.address}: no answer within {self.timeout:g} s")
 
     def close(self) -> None:
@@ -231,9 +226,7 @@ class Connection:
     def _closed(self) -> ConnectionLost:
         hint = ""
         if self.versions and not self._answers and not self._access.logs_in:
-            hint = (
-                " at the first question; a listener that wants SASL does that (security.protocol)"
-            )
+            hint = " at the first request; a listener that wants SASL does that (security.protocol)"
         return ConnectionLost(f"{self.address}: the broker closed the connection{hint}")
 
     def _advance(self) -> None:
@@ -246,11 +239,11 @@ class Connection:
         (correlation_id,) = SIZE.unpack_from(body)
         if correlation_id != expected.correlation_id:
             raise NotKafka(
-                f"{self.address}: expected the answer to request {expected.correlation_id}, got "
-                f"one to {correlation_id}"
+                f"{self.address}: expected the response to request {expected.correlation_id}, found "
+                f"one to request {correlation_id}"
             )
         self._answers += 1
-        self._heard = time.monotonic()
+        self._last_response = time.monotonic()
         if expected.on_answer is not None:
             expected.on_answer(body)
 
@@ -322,41 +315,7 @@ class Connection:
                 outgoing[0] = outgoing[0][sent:]
 
     def _negotiate(self, stopped: Callable[[], bool]) -> None:
-        # Not at once: at the end of an epoch offsets may have to go to a broker not met before.
-        impatient = time.monotonic() + _STOP_GRACE_SECONDS
-
-        def enough() -> bool:
-            return stopped() and time.monotonic() > impatient
-
-        response = self._ask_versions(_API_VERSIONS[-1], enough)
-        if response.error_code == _UNSUPPORTED_VERSION:
-            # The answer has version 0's shape; since 2.4 it names the versions that would do (KIP-511).
-            key = messages.ApiVersionsRequest.API_KEY
-            offered = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
-            version = messages.pick_version(
-                "ApiVersions", key, _API_VERSIONS, {key: (0, 0)} | offered
-            )
-            response = self._ask_versions(version, enough)
-        if response.error_code:
-            raise messages.broker_error(response.error_code, f"{self.address}: ApiVersions")
-        self.versions = {k.api_key: (k.min_version, k.max_version) for k in response.api_keys}
-        self.features = {f.name: f.max_version_level for f in response.finalized_features}
-
-    def _ask_versions(self, version: int, stopped: Callable[[], bool]) -> Any:
-        request = messages.ApiVersionsRequest(
-            client_software_name="heliograph", client_software_version=__version__, version=version
-        )
-        try:
-            return self.call(request, stopped=stopped)
-        except MalformedResponse as e:
-            raise NotKafka(f"{self.address}: expected Kafka's protocol, but {e}") from e
-        except Interrupted:
-            raise
-        except ConnectionLost as e:
-            raise ConnectionLost(
-                f"{self.address}: accepts connections, but does not answer Kafka's first question "
-                "(ApiVersions); a broker that is starting, a listener that wants TLS, or no Kafka"
-            ) from e
+        self.versions, self.features = negotiate(self.address, self.call, stopped)
 
     # ── logging in ───────────────────────────────────────────────────────────────────────────
 
@@ -376,7 +335,7 @@ class Connection:
         self._write()
 
     def _ask(self, request: Any, on_answer: Callable[[Any], None]) -> None:
-        """A word of the login."""
+        """Send one request of the login."""
 
         def answered(response: Any) -> None:
             on_answer(response)
@@ -395,16 +354,3 @@ class Connection:
         for request in held:
             self._send_now(request)
         self._write()
-
-
-def _connect(host: str, port: int, timeout: float) -> socket.socket:
-    try:
-        connection = socket.create_connection((host, port), timeout)
-    except OSError as e:
-        raise ConnectionLost(f"{host}:{port}: cannot connect: {e.strerror or e}") from e
-    except (ValueError, OverflowError) as e:  # a broker advertises what is no name or no port
-        raise ConnectionLost(f"{host!r}:{port}: cannot connect: {e}") from e
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
-    connection.setblocking(False)
-    return connection

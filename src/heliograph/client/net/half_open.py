@@ -1,12 +1,12 @@
-"""What the silence of one connection says of others.
+"""Suspects idle connections of being half-open once another connection has timed out.
 
-A connection may die without a word: a firewall forgets it, a load balancer is replaced. Only a time limit
-tells, and what killed one has rarely killed one alone. Were each found out when it is next needed, a mirror
-would stand still for the 30 s of its source's, then for those of its target's, then of its coordinator's.
+A firewall or a load balancer may drop connections without a reset. Only a timeout shows it, and it rarely
+hits one connection alone. If each were found when it is next used, a mirror would stop for the 30 s
+timeout of its source, then of its target, then of its coordinator.
 
-    A ──●───────────────────────●──    heard since B was asked: stays
-    B ──●────┼ asked ── no answer ✗    silent
-    C ─●─────┼─────────────────────    at rest, and not heard since: whoever needs it next opens another
+    A ──●───────────────────────●──    has answered since B was asked: kept
+    B ──●────┼ asked ── no answer ✗    timed out
+    C ─●─────┼─────────────────────    idle, no answer since: replaced when it is next needed
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import math
 
 
 class HalfOpenDetector:
-    """Of one process, whatever clusters it talks to: it is the way to them that is in doubt."""
+    """One for the process and all its clusters: what drops connections is on the way to them."""
 
     def __init__(self) -> None:
         self._since = -math.inf
 
     def note(self, asked: float) -> None:
-        """A question of that time was never answered, by a broker that had answered others."""
+        """A request sent at `asked` timed out, on a connection that had answered others."""
         self._since = max(self._since, asked)
 
-    def covers(self, heard: float) -> bool:
-        """Whether a connection that was last heard then may be dead, too."""
-        return heard < self._since
+    def covers(self, last_response: float) -> bool:
+        """Whether a connection whose last response came at `last_response` may be half-open, too."""
+        return last_response < self._since
 
 
-SILENCE = HalfOpenDetector()
+HALF_OPEN = HalfOpenDetector()

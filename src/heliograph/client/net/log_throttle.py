@@ -1,4 +1,4 @@
-"""Keeps a log readable while a broker is away: the same sentence of the same subject, once in a while."""
+"""Logs the same sentence about the same subject at most every 10 s, while a broker is away for example."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class LogThrottle:
         self._said: dict[Hashable, tuple[str, float]] = {}
 
     def is_news(self, subject: Hashable, sentence: str) -> bool:
-        """Whether it is another sentence than the subject's last, or that was said some time ago."""
+        """Whether to log: another sentence than the subject's last, or the last was logged 10 s ago."""
         now = self._clock()
         last, at = self._said.get(subject, ("", now))
         if sentence == last and now < at + _QUIET_SECONDS:

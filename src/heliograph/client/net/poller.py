@@ -1,4 +1,4 @@
-"""Wait for several connections at once (poll, so that file descriptors may exceed 1023)."""
+"""Waits for several connections at once (poll, so that file descriptors may exceed 1023)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Pollable(Protocol):
 
 
 def wait(connections: Iterable[Pollable], timeout: float) -> None:
-    """Return when any of them can be read, or written if it has something to write, or after `timeout`."""
+    """Returns when one can be read, or written if it has something to write, or after `timeout` seconds."""
     poller = select.poll()
     for connection in connections:
         events = select.POLLIN | (select.POLLOUT if connection.wants_write else 0)

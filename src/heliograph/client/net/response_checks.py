@@ -1,4 +1,4 @@
-"""Answers in good shape that are no answers to what was asked: errors of ours, like bytes out of shape."""
+"""Turns well-formed responses that do not match their request into MalformedResponse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 def only(answers: Sequence[Answer], subject: str) -> Answer:
-    """The answer to a question that has one."""
+    """The single entry of a response."""
     if len(answers) != 1:
         raise MalformedResponse(f"{subject}: expected one answer, found {len(answers)}")
     return answers[0]
@@ -21,7 +21,7 @@ def only(answers: Sequence[Answer], subject: str) -> Answer:
 def pairs(
     asked: Sequence[Asked], answers: Sequence[Answer], subject: str
 ) -> Iterable[tuple[Asked, Answer]]:
-    """Each question with its answer, where they have nothing but their order in common."""
+    """Each requested entry with its answer, where only their order connects them."""
     if len(asked) != len(answers):
         raise MalformedResponse(f"{subject}: expected {len(asked)} answers, found {len(answers)}")
     return zip(asked, answers, strict=True)

@@ -1,4 +1,4 @@
-"""The bytes of a connection: a socket that never blocks, bare or under TLS (`tls.py`)."""
+"""The byte stream of a connection: a socket that never blocks, without TLS here, with it in `tls.py`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import socket
 from collections.abc import Sequence
 from typing import Protocol
 
+from heliograph.errors import ConnectionLost
+
+_RECEIVE_BUFFER_BYTES = 4 << 20
+
 
 class Transport(Protocol):
-    """`receive` and `send` return the number of bytes, or None where they would have to wait; a `receive`
-    of 0 is the end. What breaks raises OSError, or ClientError with a reason."""
+    """`receive` and `send` return the number of bytes, or None where they would have to wait; 0 from
+    `receive` is the end of the stream. A broken connection raises OSError, or ClientError with a reason."""
 
     @property
     def wants_write(self) -> bool:
@@ -48,3 +52,17 @@ class BareTransport:
             return self._socket.sendmsg(pieces)
         except BlockingIOError:
             return None
+
+
+def connect(host: str, port: int, timeout: float) -> socket.socket:
+    """A socket that does not block. Raises ConnectionLost."""
+    try:
+        connection = socket.create_connection((host, port), timeout)
+    except OSError as e:
+        raise ConnectionLost(f"{host}:{port}: cannot connect: {e.strerror or e}") from e
+    except (ValueError, OverflowError) as e:  # a broker advertises an impossible name or port
+        raise ConnectionLost(f"{host!r}:{port}: cannot connect: {e}") from e
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER_BYTES)
+    connection.setblocking(False)
+    return connection

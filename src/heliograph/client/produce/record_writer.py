@@ -1,4 +1,4 @@
-"""Writes records to an internal topic and waits until they are there."""
+"""Writes records to an internal topic and waits until they are acknowledged."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from heliograph.errors import BrokerError, ClientError, ConnectionLost
 from heliograph.model import TopicPartition
 from heliograph.records.decode import Record
 from heliograph.records.encode import encode
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 #: A batch stays below half of Kafka's default max.message.bytes, unless one record alone is larger.
 _BATCH_BYTES = 512 << 10
-#: Length, attributes, deltas, key and value lengths of a record, at most.
+#: At most, for length, attributes, deltas, key and value lengths of a record.
 _RECORD_OVERHEAD = 32
 
 
 class RecordWriter:
-    """One topic on one cluster; for one thread. A write that fails leaves nothing under way."""
+    """One topic on one cluster; for one thread. A write that fails leaves nothing in flight."""
 
     def __init__(self, cluster: ClusterClient, topic: str) -> None:
         self.topic = topic
@@ -32,14 +33,16 @@ class RecordWriter:
         self._trouble: ClientError | None = None
 
     def partitions(self) -> int:
-        """How many partitions the topic has; without the topic, as `write` fails without it."""
+        """The number of partitions. Raises UNKNOWN_TOPIC_OR_PARTITION without the topic, as `write` does."""
         count = self._cluster.refresh([self.topic]).partitions.get(self.topic)
         if count is None:
-            raise broker_error(3, f"{self._cluster.config.alias}: {self.topic}")
+            raise broker_error(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"{self._cluster.config.alias}: {self.topic}"
+            )
         return count
 
     def write(self, records: Mapping[int, Sequence[Record]], *, patience: float = 30.0) -> None:
-        """Returns once all are acknowledged. Raises ClientError otherwise: some may have been written."""
+        """Returns once all are acknowledged. Raises ClientError if not; some may have been written then."""
         self._refused, self._trouble = [], None
         producer = self._producer = self._producer or self._new_producer()
         self._cluster.refresh([self.topic])
@@ -50,7 +53,7 @@ class RecordWriter:
         try:
             self._drain(producer, time.monotonic() + patience)
         except ClientError:
-            self._producer = None  # what is still queued must not follow the next write
+            self._producer = None  # what is still queued must not be sent with the next write
             for connection in producer.connections():
                 connection.forget()
             raise

@@ -1,10 +1,10 @@
-"""Transactions of one transactional.id: the dialogue with its coordinator.
+"""Transactions of one transactional.id: requests to its coordinator.
 
     version 1    InitProducerId ─► AddPartitionsToTxn ─► Produce … ─► EndTxn ─► AddPartitionsToTxn …
     version 2    InitProducerId ─► Produce … ─► EndTxn, which answers with the next epoch ─► Produce …
 
-Version 2 (KIP-890) is spoken where the cluster has finalized it. Whoever asks for a producer id under the
-same transactional.id ends what we left open and fences us: from then on brokers refuse our epoch.
+Version 2 (KIP-890) is used where the cluster has finalized it. InitProducerId of another process under the
+same transactional.id aborts our open transaction and fences us: from then on brokers refuse our epoch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.response_checks import only
 from heliograph.errors import BrokerError, ClientError, Fenced
 from heliograph.model import ProducerIdentity, TopicPartition
-from heliograph.wire import error_codes, messages
+from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 log = logging.getLogger(__name__)
 
@@ -31,19 +32,22 @@ _NO_PRODUCER = ProducerIdentity(-1, -1)
 _FEATURE = "transaction.version"
 _LIST_TRANSACTIONS_KEY = 66
 
-#: COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR.
-_MOVED = frozenset({15, 16})
-_OPERATION_NOT_ATTEMPTED = 55
-#: What AddPartitionsToTxn says of a partition; every other code concerns the transaction.
+_MOVED = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR})
+#: Codes of AddPartitionsToTxn that concern one partition; every other one concerns the transaction.
 _OF_A_PARTITION = frozenset(
     {
-        error_codes.UNKNOWN_TOPIC_OR_PARTITION,
-        error_codes.TOPIC_AUTHORIZATION_FAILED,
-        _OPERATION_NOT_ATTEMPTED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.OPERATION_NOT_ATTEMPTED,
     }
 )
-#: INVALID_PRODUCER_ID_MAPPING: the transactional.id belongs to another producer id by now.
-FENCING = frozenset({error_codes.INVALID_PRODUCER_EPOCH, error_codes.PRODUCER_FENCED, 49})
+FENCING = frozenset(
+    {
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,  # the transactional.id has another producer id now
+        ErrorCode.PRODUCER_FENCED,
+    }
+)
 
 
 def fenced(transactional_id: str, error: BrokerError) -> Fenced:
@@ -54,10 +58,10 @@ def fenced(transactional_id: str, error: BrokerError) -> Fenced:
 
 
 class Coordinator:
-    """Of one transactional.id; for one thread. The cluster client should be its own: a request to end a
-    transaction must not wait behind a produce request.
+    """Calls the coordinator of one transactional.id; for one thread. The cluster client should be its own: a
+    request to end a transaction must not wait behind a produce request.
 
-    What is worth it is tried again for `patience` seconds. Raises ClientError, or Fenced.
+    Retriable errors are retried for `patience` seconds. Raises ClientError, or Fenced.
     """
 
     def __init__(
@@ -75,7 +79,7 @@ class Coordinator:
         self._node: int | None = None
 
     def version(self) -> int:
-        """Of transactions, as the cluster has agreed on: 1 or 2."""
+        """The transaction version that the cluster has finalized: 1 or 2."""
         try:
             features = self._cluster.connection(self._find()).features
         except ClientError:
@@ -84,8 +88,8 @@ class Coordinator:
         return 2 if features.get(_FEATURE, 0) >= 2 else 1
 
     def init(self, current: ProducerIdentity | None = None) -> ProducerIdentity:
-        """A new epoch. What is open is aborted; without `current`, whoever has the id now is fenced; with
-        it (KIP-360, Kafka 2.5), we are if another has it."""
+        """A new epoch; an open transaction is aborted. Without `current`, the present owner of the id is
+        fenced; with it (KIP-360, Kafka 2.5), we are fenced if another process owns the id."""
         wanted = current or _NO_PRODUCER
         answer = self._ask(
             "InitProducerId",
@@ -102,18 +106,20 @@ class Coordinator:
     def add(
         self, identity: ProducerIdentity, partitions: Collection[TopicPartition]
     ) -> dict[TopicPartition, BrokerError]:
-        """Make them part of the transaction (version 1 only); the answer holds those that cannot be."""
+        """Add partitions to the transaction (version 1 only); returns those that failed."""
         failed: dict[TopicPartition, BrokerError] = {}
         left = set(partitions)
         while left:
             answers = self._add_once(identity, sorted(left))
-            refused = {p: e for p, e in answers.items() if e.code != _OPERATION_NOT_ATTEMPTED}
+            refused = {
+                p: e for p, e in answers.items() if e.code != ErrorCode.OPERATION_NOT_ATTEMPTED
+            }
             failed |= refused
             left = answers.keys() - refused.keys() if refused else set()
         return failed
 
     def end(self, identity: ProducerIdentity, *, commit: bool, version: int) -> ProducerIdentity:
-        """Commit or abort; the identity to go on with. May be repeated until it is answered."""
+        """Commit or abort; returns the identity for the next transaction. May be repeated until answered."""
         answer = self._ask(
             f"EndTxn ({'commit' if commit else 'abort'})",
             lambda: messages.EndTxnRequest(
@@ -144,7 +150,7 @@ class Coordinator:
                 v3_and_below_topics=[
                     entry(name=topic, partitions=numbers) for topic, numbers in by_topic.items()
                 ],
-                max_version=3,  # later ones are for brokers among themselves
+                max_version=3,  # later versions are for brokers
             ),
         )
         return {
@@ -201,7 +207,7 @@ class Coordinator:
 
 
 def _codes(answer: Any) -> list[int]:
-    """Those that concern the whole request."""
+    """The error codes that concern the whole request."""
     topics = getattr(answer, "results_by_topic_v3_and_below", None)
     if topics is None:
         return [answer.error_code]
@@ -210,20 +216,21 @@ def _codes(answer: Any) -> list[int]:
 
 
 class Transaction:
-    """The present transaction of one producer: what belongs to it, and under which identity it writes.
+    """The current transaction of one producer: its partitions, and the identity it writes under.
 
-    `identity` is fresh: nothing was written under it. The coordinator learns of a transaction from the first
-    request that belongs to it: AddPartitionsToTxn in version 1, Produce in version 2. Before one was sent,
-    there is nothing to end: a coordinator that knows of no transaction answers a commit with
-    INVALID_TXN_STATE. Once one was sent, it may have been carried out, whether or not it was answered.
+    `identity` is new: nothing was written under it. A transaction begins with its first request:
+    AddPartitionsToTxn in version 1, Produce in version 2. Before that there is nothing to end: the
+    coordinator answers a commit with INVALID_TXN_STATE. After that the request may have taken effect,
+    answered or not.
     """
 
     def __init__(self, coordinator: Coordinator, identity: ProducerIdentity) -> None:
         self.identity = identity
         self.version = 0  # before `start`
-        #: Where its end takes an offset. Version 1: all that were added; version 2: all that were sent to.
+        #: Those that get a marker at its end. Version 1: all that were added; version 2: all that were sent
+        #: to.
         self.partitions: set[TopicPartition] = set()
-        self.opened: float | None = None  # monotonic; None: no request that belongs to it was sent
+        self.opened: float | None = None  # monotonic time of its first request; None: none was sent
         self._commit_asked = False
         self._coordinator = coordinator
 
@@ -236,13 +243,13 @@ class Transaction:
         return self._coordinator.timeout_ms / 1000
 
     def start(self) -> None:
-        """Agree with the target on a version. Raises ClientError."""
+        """Find out the version to use. Raises ClientError."""
         self.version = self._coordinator.version()
 
     def join(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, BrokerError]:
-        """To be called before anything is written to them; the answer holds those that may not be."""
+        """Call it before anything is written to the partitions; returns those that cannot be added."""
         if self.version != 1:
-            return {}  # their first produce request adds them
+            return {}  # the first produce request adds them
         new = set(partitions) - self.partitions
         if not new:
             return {}
@@ -252,34 +259,35 @@ class Transaction:
         return failed
 
     def sending(self, partitions: Iterable[TopicPartition]) -> None:
-        """To be called before each produce request leaves."""
+        """Call it before each produce request is sent."""
         self._open()
         self.partitions.update(partitions)
 
     def commit(self) -> None:
-        """All that was sent must be acknowledged. If it raises, the outcome is open: call it again."""
+        """Call it once all that was sent is acknowledged. If it raises, the outcome is open: call it
+        again."""
         if self.partitions:
             self._commit_asked = True
             self.identity = self._end(commit=True)
         self._close()
 
     def abort(self) -> None:
-        """As `commit`; afterwards everything that was written is void and the epoch is a new one: what is
-        still under way is refused. The epoch stays if nothing was sent."""
+        """As `commit`. Afterwards all that was written is aborted, and the epoch is a new one, so that
+        brokers refuse what is still in flight. Without a request sent, the epoch stays."""
         if self.opened is None:
             return
         try:
             self.identity = self._end(commit=False)
             known = True
         except BrokerError as e:
-            # Without a commit of ours, it means that nothing that was sent has arrived. (Kafka's coordinator
-            # aborts with version 2 also what it knows nothing of: TransactionCoordinator.endTransaction.)
-            if e.code != error_codes.INVALID_TXN_STATE or self._commit_asked:
+            # Unless we asked for a commit, this means that nothing we sent has arrived. (With version 2
+            # Kafka's coordinator aborts unknown transactions, too: TransactionCoordinator.endTransaction.)
+            if e.code != ErrorCode.INVALID_TXN_STATE or self._commit_asked:
                 raise
             known = False
         if self.version == 1 or not known:
-            # EndTxn of version 1 leaves the epoch as it is, and what was refused has left holes in the
-            # sequence numbers (KIP-360).
+            # EndTxn of version 1 keeps the epoch, and refused batches have left holes in the sequence
+            # (KIP-360).
             self.identity = self._coordinator.init(self.identity)
         self._close()
 
@@ -297,7 +305,7 @@ class Transaction:
 
 
 def transactional_ids(cluster: ClusterClient, pattern: re.Pattern[str]) -> set[str]:
-    """Those that the brokers remember and we may see (KIP-664, Kafka 3.0)."""
+    """Transactional ids that match, of those that brokers list and we may describe (KIP-664, Kafka 3.0)."""
     found: set[str] = set()
     for node in cluster.refresh([]).nodes:
         if _LIST_TRANSACTIONS_KEY not in cluster.connection(node).versions:

@@ -1,4 +1,4 @@
-"""How the connections of one client come about: bare or under TLS, with or without a login."""
+"""Sets up TLS and logins for the connections of one client."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ log = logging.getLogger(__name__)
 
 
 class ConnectionSecurity:
-    """Files are read with the first connection, and again with those after they have changed.
-
-    What fails says so of `subject`, the cluster.
-    """
+    """Files are read for the first connection, and again after they have changed. `subject`, the cluster, is
+    named in errors."""
 
     def __init__(self, security: Security = PLAINTEXT, subject: str = "") -> None:
         self.security = security
@@ -42,7 +40,7 @@ class ConnectionSecurity:
         timeout: float,
         stopped: Callable[[], bool],
     ) -> Transport:
-        """Over a socket that is connected and does not block, and is closed if there is no transport.
+        """A transport over a connected socket that does not block; closes the socket if that fails.
         Raises SecurityFailed, ConnectionLost."""
         if self.security.tls is None:
             return BareTransport(connected)
@@ -69,15 +67,16 @@ class ConnectionSecurity:
         elif found != self._stamps:
             try:
                 self._context = new_context(with_material(self.security))
-            except SecurityFailed as e:  # perhaps half written; if not, a refusal will show it
-                log.info("%s; what was read before serves on", e)
+            except SecurityFailed as e:  # perhaps half written; otherwise the login will fail
+                log.info("%s; still using the files as read before", e)
         self._stamps = found
         return self._context
 
     def mechanism(self, host: str) -> Mechanism:
-        """For one login at this broker."""
+        """A mechanism for one login at this broker."""
         return new_mechanism(self.security, host)
 
     def reread(self) -> None:
-        """After a refusal: whatever is wrong with the files is to be said."""
+        """Read the files again for the next connection, after a failure, so that their errors are
+        reported."""
         self._context = None

@@ -1,4 +1,4 @@
-"""Clusters as tasks on other machines can reach them: what their files hold travels along."""
+"""Packs cluster configurations for tasks on other machines, with the content of key and trust stores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Kept = tuple[Security, tuple[tuple[str, str], ...]]
 
 
 class CredentialBundle:
-    """Files are read once, and again after they have been replaced."""
+    """Reads files once, and again after they were replaced."""
 
     def __init__(self) -> None:
         self._packed: dict[_Kept, Security] = {}
@@ -31,11 +31,11 @@ class CredentialBundle:
         self._used: set[_Kept] = set()
 
     def begin(self) -> None:
-        """What is packed from now on is all that counts."""
+        """Start over: `stale` considers what is packed from now on."""
         self._used = set()
 
     def pack(self, cluster: ClusterConfig) -> ClusterConfig:
-        """Without the properties as written, which hold all secrets once more."""
+        """Leaves out the properties as written, which repeat all secrets."""
         return replace(
             cluster,
             properties=(),
@@ -46,12 +46,12 @@ class CredentialBundle:
         )
 
     def stale(self) -> bool:
-        """Whether a file has changed since it was packed, or come into being."""
+        """Whether a packed file has changed since, or was created."""
         return any(stamps(kept[0]) != self._stamps[kept] for kept in self._used)
 
     def _material(self, cluster: ClusterConfig, security: Security) -> Security:
-        """What cannot be read stays what it was; or a path, which may be there where a task runs."""
-        kept = security, security.keys  # one that differs in names only is another to people
+        """If files cannot be read: as read before, or else the paths, which may exist where a task runs."""
+        kept = security, security.keys  # setting names differ, and errors show them
         found = stamps(security)
         self._used.add(kept)
         if self._stamps.get(kept) != found:
@@ -60,13 +60,15 @@ class CredentialBundle:
                 self._packed[kept] = shippable(security)
             except BadKeyMaterial as e:
                 known = kept in self._packed
-                instead = "what was read before serves on" if known else "tasks look where they run"
+                instead = (
+                    "using it as read before" if known else "tasks will try the path themselves"
+                )
                 log.warning("cluster %r: %s; %s", cluster.alias, e, instead)
         return self._packed.get(kept, security)
 
 
 def carries_secrets(cluster: ClusterConfig) -> bool:
-    """Whether a task that reaches it must be sent something that others must not have."""
+    """Whether a task needs secrets to reach the cluster."""
     return any(
         (security.sasl is not None and _is_secret(security.sasl.credentials))
         or (security.tls is not None and security.tls.keystore is not None)
@@ -75,7 +77,7 @@ def carries_secrets(cluster: ClusterConfig) -> bool:
 
 
 def _is_secret(credentials: Credentials) -> bool:
-    """Not an identity that the executor has itself, nor a token's file, which is read where a task runs."""
+    """False for an identity that the executor has itself, and for a token's file, which the task reads."""
     match credentials:
         case AwsIam() | UnsecuredToken():
             return False

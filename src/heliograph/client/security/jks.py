@@ -1,4 +1,4 @@
-"""Java's own key store format, as keytool of JDK 8 writes it (`sun.security.provider.JavaKeyStore`).
+"""Reads JKS, Java's key store format up to JDK 8 (`sun.security.provider.JavaKeyStore`).
 
     magic FEEDFEED · INT32 version · INT32 entries · entry… · SHA-1 of it all
 
@@ -25,7 +25,7 @@ _KEY, _CERTIFICATE = 1, 2
 
 
 class WrongPassword(ValueError):
-    """The checksum is of another password, or the bytes were altered."""
+    """The checksum does not match: another password, or altered bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +37,15 @@ class JksEntry:
 
 
 def read_jks(data: bytes, password: str | None) -> list[JksEntry]:
-    """Raises WrongPassword, or ValueError for bytes that are no JKS. As in Java nothing is checked
-    without a password."""
+    """Raises WrongPassword, or ValueError for bytes that are not JKS. As in Java, the checksum is not
+    verified without a password."""
     body, digest = data[:-_DIGEST], data[-_DIGEST:]
     if password is not None and not hmac.compare_digest(_digest(password, _SALT + body), digest):
         raise WrongPassword("wrong password, or the file was altered")
     try:
         return _Reader(body).entries()
     except (struct.error, IndexError) as e:
-        raise ValueError("cut off, or no JKS") from e
+        raise ValueError("truncated, or not JKS") from e
 
 
 def unprotect(protected: bytes, password: str) -> bytes:
@@ -70,7 +70,7 @@ def _digest(password: str, data: bytes) -> bytes:
 
 
 def _octets(der: bytes, at: int) -> bytes:
-    """The DER octet string at `at`; past the end of the algorithm it is what is left."""
+    """The content of the DER octet string at `at`."""
     if der[at] != 4:
         raise ValueError("the key is not protected as in a JKS")
     size, at = der[at + 1], at + 2
@@ -88,7 +88,7 @@ class _Reader:
 
     def entries(self) -> list[JksEntry]:
         if self._data[: len(MAGIC)] != MAGIC or self._version not in (1, 2):
-            raise ValueError("no JKS of version 1 or 2")
+            raise ValueError("not a JKS of version 1 or 2")
         return [self._entry() for _ in range(self._int())]
 
     def _entry(self) -> JksEntry:
@@ -98,7 +98,7 @@ class _Reader:
         if tag == _CERTIFICATE:
             return JksEntry(chain=(self._certificate(),))
         if tag != _KEY:
-            raise ValueError(f"an entry of the unknown kind {tag}")
+            raise ValueError(f"an entry of unknown type {tag}")
         key = self._take(self._int())
         return JksEntry(key=key, chain=tuple(self._certificate() for _ in range(self._int())))
 

@@ -1,7 +1,7 @@
-"""How much work an encrypted key or store asks for before its password can be tried.
+"""Limits the work that an encrypted key or store demands before its password can be tried.
 
-The maker of one chooses how often the password is hashed (PBKDF2, RFC 8018; PKCS12, RFC 7292; scrypt,
-RFC 7914), up to days of CPU. Both libraries that decrypt do what it says, so that it is looked at before.
+The file says how often the password is hashed (PBKDF2, RFC 8018; PKCS12, RFC 7292; scrypt, RFC 7914), up to
+days of CPU. The libraries that decrypt obey, so the number is checked before.
 
     EncryptedPrivateKeyInfo ::= SEQUENCE { AlgorithmIdentifier, OCTET STRING }
     AlgorithmIdentifier     ::= SEQUENCE { OID, SEQUENCE { OCTET STRING salt, INTEGER iterations, … } }
@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-#: keytool takes 10,000, OpenSSL 2,048; password managers up to a million. This many take some two seconds.
+#: keytool uses 10,000, OpenSSL 2,048, password managers up to a million. This many take about two seconds.
 MOST_ITERATIONS = 2_000_000
-#: Of scrypt: cost, block size and parallelization, multiplied; OpenSSL takes 2^17.
+#: Of scrypt: cost, block size and parallelization, multiplied; OpenSSL uses 2^17.
 _MOST_SCRYPT = 1 << 21
 
 _INTEGER, _OCTETS, _OID, _SEQUENCE = 0x02, 0x04, 0x06, 0x30
@@ -25,7 +25,7 @@ _DEEPEST = 32
 
 
 class TooMuchWork(ValueError):
-    """The sentence completes "the key …"."""
+    """The message completes a sentence that begins with "the key" or "the store"."""
 
 
 class _Element(NamedTuple):
@@ -34,7 +34,7 @@ class _Element(NamedTuple):
 
 
 def check_encrypted_key(der: bytes) -> None:
-    """Of a PKCS8 key that is encrypted. Raises TooMuchWork, ValueError for what is no DER."""
+    """Check an encrypted PKCS8 key. Raises TooMuchWork; ValueError if it is not DER."""
     outer = list(_elements(der))
     if len(outer) != 1 or outer[0].tag != _SEQUENCE:
         raise ValueError("not an encrypted key")
@@ -45,7 +45,7 @@ def check_encrypted_key(der: bytes) -> None:
 
 
 def check_pkcs12(der: bytes) -> None:
-    """Of what is in clear in a store. Raises TooMuchWork; what is no DER is left to who reads it."""
+    """Check the unencrypted part of a store. Raises TooMuchWork; the caller's parser reports broken DER."""
     try:
         (store,) = _elements(der)
         parts = list(_elements(store.content))
@@ -60,7 +60,7 @@ def check_pkcs12(der: bytes) -> None:
 
 
 def _check(content: bytes, depth: int) -> None:
-    """Every algorithm below, also in octet strings that hold DER, as stores have them."""
+    """Check every algorithm in `content`, also inside octet strings that hold DER, as in stores."""
     if depth > _DEEPEST:
         raise TooMuchWork("is nested too deeply")
     elements = list(_elements(content))
@@ -75,7 +75,7 @@ def _check(content: bytes, depth: int) -> None:
             except TooMuchWork:
                 raise
             except ValueError:
-                continue  # other bytes than DER, such as what is encrypted
+                continue  # not DER: encrypted, for example
 
 
 def _check_algorithm(oid: bytes, parameters: _Element) -> None:
@@ -87,7 +87,7 @@ def _check_algorithm(oid: bytes, parameters: _Element) -> None:
         for each in numbers[:3]:
             work *= _number(each)
         if work > _MOST_SCRYPT:
-            raise TooMuchWork("asks for more work by scrypt than any password needs")
+            raise TooMuchWork("demands more work by scrypt than any password needs")
     elif numbers:
         _check_iterations(numbers[0])
 
@@ -99,8 +99,8 @@ def _check_iterations(element: _Element) -> None:
 
 def _number(element: _Element) -> int:
     if len(element.content) > 16:
-        raise TooMuchWork("asks for more work than any password needs")
-    return int.from_bytes(element.content, "big")  # one below 0 counts as a large one
+        raise TooMuchWork("demands more work than any password needs")
+    return int.from_bytes(element.content, "big")  # a negative one counts as large
 
 
 def _elements(data: bytes) -> Iterator[_Element]:
@@ -114,6 +114,6 @@ def _elements(data: bytes) -> Iterator[_Element]:
             size = length & 0x7F
             length, at = int.from_bytes(data[at : at + size], "big"), at + size
         if length > len(data) - at:
-            raise ValueError("not DER: it ends early")
+            raise ValueError("not DER: truncated")
         yield _Element(tag, data[at : at + length])
         at += length

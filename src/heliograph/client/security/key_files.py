@@ -1,9 +1,9 @@
-"""Keys for libraries that take them from a file only (OpenSSL, Kerberos), for as long as they read it.
+"""Temporary files for libraries that read keys from a file only (OpenSSL, Kerberos).
 
-On Linux the file is in memory and has no name, so that a process that is killed leaves nothing. Elsewhere it
-is of mode 0600 in a folder of mode 0700, and what a killed process leaves is removed at the next start:
+On Linux the file is in memory and has no name, so a killed process leaves nothing. Elsewhere it has mode
+0600 in a folder of mode 0700, and the next start removes what a killed process has left:
 
-    <tmp>/heliograph-key-x7d2/keystore.pem      locked (flock) as long as it is used
+    <tmp>/heliograph-key-x7d2/keystore.pem      locked (flock) while it is in use
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ log = logging.getLogger(__name__)
 
 KEYSTORE, KEYTAB = "keystore.pem", "keytab"
 _PREFIX = "heliograph-key-"
-#: Earlier versions had keys in folders of this name, without a lock, on Linux as well.
+#: Earlier versions wrote keys to folders of this name, without a lock, also on Linux.
 _OLD_PREFIX = "heliograph-"
 _OLD_SECONDS = 60.0
 
 
 @contextmanager
 def key_file(name: str, content: bytes) -> Iterator[str]:
-    """The path of a file with this content, while the block runs; `name` is one of those above."""
+    """The path of a file with this content, while the block runs; `name` is KEYSTORE or KEYTAB."""
     in_memory = _in_memory(name, content)
     if in_memory is not None:
         try:
@@ -47,13 +47,13 @@ def key_file(name: str, content: bytes) -> Iterator[str]:
 
 
 def _in_memory(name: str, content: bytes) -> int | None:
-    """The descriptor of a file without a name; None where the system has no such files."""
+    """The descriptor of a file without a name; None if the system has no such files."""
     if not hasattr(os, "memfd_create"):
         return None
     try:
         descriptor = os.memfd_create(name)
     except OSError as e:  # a kernel, or a sandbox, that does not allow it
-        log.debug("no file in memory, so a key is written to a disk for a moment: %s", e)
+        log.debug("no file in memory; writing a key to a temporary file: %s", e)
         return None
     with os.fdopen(os.dup(descriptor), "wb") as file:
         file.write(content)
@@ -65,21 +65,21 @@ def _in_memory(name: str, content: bytes) -> int | None:
 
 
 def sweep_key_folders() -> int:
-    """Removes what killed processes of this user have left; the number of folders."""
+    """Remove what killed processes of this user have left; returns the number of folders."""
     removed = 0
     for folder in Path(tempfile.gettempdir()).glob(f"{_OLD_PREFIX}*"):
         try:
             if _is_left_over(folder):
                 shutil.rmtree(folder)
                 removed += 1
-                log.warning("%s: removed; a process that was killed had left a key there", folder)
-        except OSError as e:  # gone meanwhile, or its owner is another
+                log.warning("%s: removed; a killed process had left a key there", folder)
+        except OSError as e:  # gone meanwhile, or owned by another user
             log.debug("%s: %s", folder, e)
     return removed
 
 
 def _is_left_over(folder: Path) -> bool:
-    """A folder of ours with nothing but a key in it, which has no user any more."""
+    """Whether a folder is ours, holds only a key, and no process uses it."""
     found = folder.lstat()
     if found.st_uid != os.getuid() or not folder.is_dir() or folder.is_symlink():
         return False

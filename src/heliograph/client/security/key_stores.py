@@ -1,8 +1,8 @@
-"""Truststores and keystores, whatever their format, as PEM.
+"""Reads truststores and keystores (JKS, PKCS12, PEM) and converts them to PEM.
 
-The driver reads them and ships the PEM with the configuration, so that executors on other machines need
-no file. JKS and PKCS12 are told apart by what is in the file, as Java does since version 9: keytool writes
-PKCS12 under the name .jks.
+The driver reads them and ships the PEM with the configuration, so that executors on other machines need no
+file. JKS and PKCS12 are distinguished by the file's content, as in Java since version 9: keytool writes
+PKCS12 to files named .jks.
 """
 
 from __future__ import annotations
@@ -29,16 +29,17 @@ _JCEKS_MAGIC = b"\xce\xce\xce\xce"
 
 
 def with_material(security: Security) -> Security:
-    """The same with its files read. Raises BadKeyMaterial."""
+    """The same security with its files read. Raises BadKeyMaterial."""
     if security.tls is None:
         return security
     return replace(security, tls=_with_stores(security.tls, security))
 
 
 def shippable(security: Security) -> Security:
-    """The same with all that other machines may not have: stores, those of a token endpoint, and a keytab.
+    """The same security with the content of all files that other machines may lack: stores, those of a token
+    endpoint, and a keytab.
 
-    Not a token's file, which somebody keeps fresh where it stands. Raises BadKeyMaterial.
+    Not the file of a token, which is renewed in place. Raises BadKeyMaterial.
     """
     security = with_material(security)
     sasl = security.sasl
@@ -54,12 +55,12 @@ def shippable(security: Security) -> Security:
     return replace(security, sasl=replace(sasl, credentials=credentials))
 
 
-#: Of files, by path: modification time, size and inode; None for one that is not there.
+#: Modification time, size and inode of files, by path; None: there is no such file.
 Stamps = Mapping[str, tuple[int, int, int] | None]
 
 
 def stamps(security: Security) -> Stamps:
-    """By them a file that was replaced is noticed. Those whose content is at hand already do not count."""
+    """Shows whether a file was replaced. Leaves out files whose content was read already."""
     sasl = security.sasl
     credentials = None if sasl is None else sasl.credentials
     tls = [security.tls]
@@ -78,7 +79,7 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
         found = Path(path).stat()
     except (OSError, ValueError):
-        return None  # whoever reads it says why
+        return None  # reading it reports why
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
@@ -93,10 +94,10 @@ def _with_stores(tls: Tls, security: Security) -> Tls:
 def _read(store: Store | None, security: Security) -> Store | None:
     if store is None:
         return None
-    return _Reading(store, security).read()
+    return _StoreReader(store, security).read()
 
 
-class _Reading:
+class _StoreReader:
     def __init__(self, store: Store, security: Security) -> None:
         self._store = store
         self._security = security
@@ -108,7 +109,7 @@ class _Reading:
         store = self._store
         if store.is_read:
             if store.location is not None:
-                return store  # by the driver
+                return store  # the driver has read it
             self._where = self._setting("certificates")
             return self._of_pem(f"{store.key or ''}\n{store.certificates}")
         assert store.location is not None
@@ -148,7 +149,7 @@ class _Reading:
         except jks.WrongPassword:
             raise self._wrong_password() from None
         except ValueError as e:
-            raise BadKeyMaterial(f"{self._where}: a broken JKS: {e}") from None
+            raise BadKeyMaterial(f"{self._where}: not a valid JKS: {e}") from None
         if self._store.name == "truststore":
             return self._result([_certificate(entry.chain[0]) for entry in entries if entry.chain])
         for entry in entries:
@@ -186,7 +187,7 @@ class _Reading:
         key = found.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
         return self._result(map(_x509_pem, _chain(own[0], others)), key)
 
-    # ── words ────────────────────────────────────────────────────────────────────────────────
+    # ── results and errors ────────────────────────────────────────────────────────────────────────────────
 
     def _result(
         self,
@@ -233,7 +234,7 @@ def _format(data: bytes) -> str:
 
 
 def _chain(leaf: x509.Certificate, others: list[x509.Certificate]) -> list[x509.Certificate]:
-    """From the leaf upwards; a PKCS12 file keeps no order."""
+    """The chain from the leaf upwards; a PKCS12 file has no order."""
     chain = [leaf]
     while chain[-1].issuer != chain[-1].subject:
         above = [each for each in others if each.subject == chain[-1].issuer and each not in chain]

@@ -1,4 +1,4 @@
-"""PEM (RFC 7468) as it stands in files and, with its line breaks lost, in properties."""
+"""Reads and writes PEM (RFC 7468), from files and from properties, where line breaks may be lost."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _LONGEST_LABEL = 64
 
 
 def pem_blocks(text: str) -> list[tuple[str, str]]:
-    """(label, block) of all blocks, with line breaks where a properties file has lost them.
+    """(label, block) of all blocks, with line breaks restored.
 
-    In one pass: a block that has a beginning and no end ends at the next beginning.
+    In one pass: a block without an end is skipped at the next beginning.
     """
     found = []
     for part in text.split(_BEGIN)[1:]:
@@ -27,8 +27,8 @@ def pem_blocks(text: str) -> list[tuple[str, str]]:
 
 
 def pem_block(label: str, body: str) -> str:
-    body = body.encode("ascii", errors="replace").decode()  # OpenSSL is to say that it is broken
-    if ":" in body:  # headers of an encrypted key of old; its line breaks count
+    body = body.encode("ascii", errors="replace").decode()  # OpenSSL reports that it is broken
+    if ":" in body:  # headers of a traditional encrypted key; its line breaks matter
         return f"-----BEGIN {label}-----{body}-----END {label}-----\n"
     text = "".join(body.split())
     lines = "\n".join(text[at : at + 64] for at in range(0, len(text), 64))

@@ -1,4 +1,4 @@
-"""TLS towards brokers (and of our own listeners): contexts, the handshake, sentences for what goes wrong."""
+"""TLS for connections to brokers and for our own listeners: contexts, the handshake, error messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.errors import BadKeyMaterial, ConnectionLost, Interrupted, TlsFa
 from heliograph.security import Security, Store, Tls
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
-#: As much as is given to OpenSSL at a time, and what is joined to spare calls for small pieces.
+#: The most that is passed to OpenSSL at a time; smaller pieces are joined up to the second size.
 _CHUNK_BYTES = 256 << 10
 _JOIN_BYTES = 16 << 10
 _STOP_CHECK_SECONDS = 0.2
@@ -32,7 +32,7 @@ def new_context(security: Security) -> ssl.SSLContext:
     assert tls is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = tls.verify_host
-    # As in Java: what stands in a truststore is trusted, whether it is an authority or not.
+    # As in Java: a certificate in a truststore is trusted even if it is not an authority.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     _limit(context, tls, security)
     _trust(context, tls.truststore, security)
@@ -66,7 +66,7 @@ def _limit(context: ssl.SSLContext, tls: Tls, security: Security) -> None:
 
 
 def _versions(tls: Tls) -> list[ssl.TLSVersion]:
-    """Java offers no version whose suites are not among those named."""
+    """As in Java, a version without any of the configured suites is not offered."""
     allowed = [_VERSIONS[each] for each in tls.protocols]
     if tls.cipher_suites:
         modern = [_is_modern(each) for each in tls.cipher_suites]
@@ -80,7 +80,7 @@ def _versions(tls: Tls) -> list[ssl.TLSVersion]:
 
 
 def _is_modern(suite: str) -> bool:
-    """TLS 1.3 has suites of its own, all of which are sound; OpenSSL takes no choice of them here."""
+    """Whether it is a suite of TLS 1.3. All of those are secure, and Python cannot select among them."""
     return "_WITH_" not in suite
 
 
@@ -99,7 +99,7 @@ def _set_ciphers(context: ssl.SSLContext, tls: Tls, security: Security) -> None:
 
 def openssl_name(suite: str) -> str:
     """Java's name of a cipher suite, as OpenSSL has it: TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 is
-    ECDHE-RSA-AES128-GCM-SHA256. RSA key exchange goes without saying there."""
+    ECDHE-RSA-AES128-GCM-SHA256. RSA key exchange is left out in OpenSSL's names."""
     exchange, middle, cipher = suite.removeprefix("TLS_").rpartition("_WITH_")
     if not suite.startswith("TLS_") or not middle or not exchange or not cipher:
         return suite
@@ -117,12 +117,12 @@ def _trust(context: ssl.SSLContext, store: Store | None, security: Security) -> 
         context.load_verify_locations(cadata=store.certificates)
     except ssl.SSLError:
         raise BadKeyMaterial(
-            f"{where(store, security)}: the certificates in it are broken"
+            f"{where(store, security)}: the certificates in it cannot be parsed"
         ) from None
 
 
 def _identify(context: ssl.SSLContext, store: Store, security: Security) -> None:
-    """OpenSSL takes a key from a file only."""
+    """Load the key; OpenSSL reads it from a file only."""
     with key_file(KEYSTORE, f"{store.key}\n{store.certificates}".encode()) as path:
         try:
             context.load_cert_chain(path, password=store.key_password or "")
@@ -169,7 +169,7 @@ class TlsTransport:
             raise self._explain(e) from e
 
     def send(self, pieces: Sequence[memoryview]) -> int | None:
-        # What OpenSSL could not send at once, it wants to see again.
+        # OpenSSL requires the same data again after an incomplete send.
         data = self._unsent if self._unsent is not None else _joined(pieces)
         self._unsent = data
         try:
@@ -246,15 +246,13 @@ def _finish_handshake(
         if stopped():
             raise Interrupted(f"{address}: stopped during the TLS handshake")
         if time.monotonic() > deadline:
-            raise ConnectionLost(
-                f"{address}: accepts connections, but the TLS handshake has no end"
-            )
+            raise ConnectionLost(f"{address}: accepts connections, but the TLS handshake timed out")
 
 
 def _gone(address: str) -> ConnectionLost:
     return ConnectionLost(
-        f"{address}: the connection was closed during the TLS handshake; a broker that is stopping, or a "
-        "listener without TLS"
+        f"{address}: the connection was closed during the TLS handshake; the broker may be stopping, or the "
+        "listener has no TLS"
     )
 
 
@@ -277,7 +275,7 @@ def _reason(error: ssl.SSLError, security: Security, host: str) -> str:
         return _refused(reason, security)
     if "HANDSHAKE_FAILURE" in reason or "CIPHER" in reason:
         return (
-            f"no TLS could be agreed on ({reason}): no cipher suite in common "
+            f"the TLS handshake failed ({reason}): no cipher suite in common "
             f"({security.key('ssl.cipher.suites')}), or the broker wants a certificate "
             f"({security.key('ssl.keystore.location')})"
         )
@@ -313,6 +311,6 @@ def _distrust(error: ssl.SSLCertVerificationError, security: Security, host: str
     if code == _NOT_YET_VALID:
         return "the broker's certificate is not valid yet; check this machine's clock"
     if code in _UNTRUSTED:
-        kind = "is self-signed and not" if code == _SELF_SIGNED else "is signed by nobody"
+        kind = "is self-signed and not" if code == _SELF_SIGNED else "is signed by no authority"
         return f"the broker's certificate {kind} in {trusted}"
     return f"the broker's certificate is not trusted: {error.verify_message} ({trusted})"

@@ -1,4 +1,4 @@
-"""MM2's three connectors, and the names that Connect takes for them."""
+"""Lists MM2's three connectors and the names by which Connect accepts them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ConnectorClass(StrEnum):
 
 
 def connector_class(name: str) -> ConnectorClass | None:
-    """With or without its package, or as the alias that Connect gives a plugin (`MirrorSource`)."""
+    """With or without its package, or by Connect's alias for the plugin (`MirrorSource`)."""
     for known in ConnectorClass:
         if name in (known.java_name, known.value, known.value.removesuffix("Connector")):
             return known

@@ -1,6 +1,6 @@
-"""Which clusters a connector reads, makes and writes, and how its clients log in there.
+"""Reads the clusters of a connector, and how its clients log in there.
 
-The rules stand in `connectors.py`.
+The rules are drawn in `read_connectors.py`.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from heliograph.security import JAAS
 
 _SERVERS = "bootstrap.servers"
 _OVERRIDE = "producer.override."
-#: Settings that hold what a login tells the other end.
+#: Settings whose secrets a login sends to the server.
 _LOGIN = frozenset({JAAS, "sasl.oauthbearer.client.credentials.client.secret"})
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectorClusters:
-    """Collects problems and warnings. `permitted`: what a connector that came through REST may name."""
+    """Collects problems and warnings. `permitted`: what a connector created through REST may name."""
 
     name: str
     file: PropertiesFile
@@ -43,7 +43,7 @@ class ConnectorClusters:
     permitted: Permitted | None = None
 
     def read(self, kind: ConnectorClass, source: str, target: str) -> tuple[ClusterConfig, ...]:
-        """A heartbeat connector never looks at its source."""
+        """Target and source; a heartbeat connector never connects to its source."""
         found = [self._target(target)]
         if kind is not ConnectorClass.HEARTBEAT:
             found.append(self._cluster(source, "source"))
@@ -66,7 +66,7 @@ class ConnectorClusters:
         missing: str,
         of_worker: Container[ClientKind],
     ) -> ClusterConfig:
-        """`of_worker`: clients that log in as the worker's producer does."""
+        """`of_worker`: kinds of clients that log in as the worker's producer does."""
         own = None if self._overridden() else of_worker
         logins = Logins(
             self.file.name,
@@ -93,14 +93,14 @@ class ConnectorClusters:
         if any(set(other) != set(first) for other in others):
             self._problem(
                 settings[-1].key,
-                f"expected the addresses of {settings[0].key}: a flow reads topics and records of one "
-                f"cluster",
+                f"expected the addresses of {settings[0].key}, since a flow reads topics and records from "
+                f"one cluster",
             )
         return first
 
     def _target(self, alias: str) -> ClusterConfig:
-        """As MM2's own clients reach it, and the worker's producer; if these name different brokers, as the
-        producer alone does."""
+        """MM2's own clients and the worker's producer both reach the target; if they name different brokers,
+        the producer's are used for all."""
         producer = self.producer()
         self._keep_the_workers_login()
         servers = checked_servers(producer[_SERVERS], self.file.name, self.problems)
@@ -110,7 +110,7 @@ class ConnectorClusters:
         written = producer[_SERVERS]
         other = client_settings(self.settings, "target", ClientKind.ADMIN)[_SERVERS]
         self.warnings.append(
-            f"connector {self.name}: its target is {written.found.shown.strip()}, where the worker's "
+            f"connector {self.name}: its target is {written.found.shown.strip()}, to which the worker's "
             f"producer writes ({written.key} in {written.found.at(self.file.name)}), not "
             f"{other.found.shown.strip()} ({other.key}); if these are two clusters, set "
             f"producer.override.{_SERVERS}"
@@ -119,8 +119,8 @@ class ConnectorClusters:
         return self._secured(alias, servers, clients, _OVERRIDE, frozenset(ClientKind))
 
     def _keep_the_workers_login(self) -> None:
-        """A connector that came through REST may not lead the worker's own login to another address, or have
-        it told in another way. In Connect it may, unless the override policy forbids it."""
+        """A connector created through REST may not send the worker's own login to another address or over
+        another protocol. In Connect it may, unless the override policy forbids it."""
         if self.permitted is None:
             return
         overridden, own = self._overridden(), below(self.of_worker(), "producer.")
@@ -128,36 +128,34 @@ class ConnectorClusters:
         if overridden and kept:
             self._problem(
                 f"{_OVERRIDE}{overridden[0]}",
-                f"a connector made through REST may not change it and keep the worker's producer.{kept[0]}; "
-                f"set {_OVERRIDE}{kept[0]} as well",
+                f"a connector created through REST may not change it and keep the worker's "
+                f"producer.{kept[0]}; set {_OVERRIDE}{kept[0]} as well",
             )
 
     def _overridden(self) -> list[str]:
-        """What the connector says of the address and the login of the worker's producer."""
+        """Settings of address and login of the worker's producer that the connector overrides."""
         return [name for name in below(self.settings, _OVERRIDE) if is_client_config(name)]
 
     def producer(self) -> Settings:
-        """`Worker.baseProducerConfigs`: of the worker's settings without a prefix, only its servers."""
+        """`Worker.baseProducerConfigs`: of settings without a prefix, only bootstrap.servers."""
         worker = self.of_worker()
         default = Setting(_SERVERS, Property(",".join(self.worker.cluster.bootstrap_servers), 0))
         base = {_SERVERS: worker.get(_SERVERS, default)}
         return base | below(worker, "producer.") | below(self.settings, _OVERRIDE)
 
     def of_worker(self) -> Settings:
-        """With the file that each stands in."""
+        """The worker's settings, each with the file it is in."""
         return {
             name: Setting(each.key, replace(each.found, place=each.found.at(self.worker.name)))
             for name, each in self.worker.settings.items()
         }
 
     def _problem(self, key: str, sentence: str) -> None:
-        found = self.file.properties.get(key)
-        at = self.file.name if found is None else found.at(self.file.name)
-        self.problems.append(f"{key}: {sentence} ({at})")
+        self.problems.append(f"{key}: {sentence} ({self.file.where(key)})")
 
 
 def _properties(clients: Mapping[ClientKind, Settings]) -> tuple[tuple[str, str], ...]:
-    """By kind of client, as a file of flows has them for a cluster."""
+    """Named by kind of client, as in a file of flows."""
     return tuple(
         (f"{kind}.{name}", setting.value)
         for kind, settings in clients.items()

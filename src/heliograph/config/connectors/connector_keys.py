@@ -1,49 +1,49 @@
-"""What each key of a connector's configuration means; none is passed over in silence.
+"""Finds the option that each key of a connector's configuration sets, or why the key has no effect.
 
 x                                      a setting of the connector
 source.cluster.x, target.cluster.x     how to reach a cluster (CLIENT_CONFIG_DEF, no more)
-source.consumer.x, target.admin.x, …   of MM2's own clients; without a side, of both
-producer.override.x                    of the worker's producer, which writes the records
+source.consumer.x, target.admin.x, …   settings of MM2's own clients; without a side, on both sides
+producer.override.x                    settings of the worker's producer, which writes the records
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.options.kafka_clients import client_option, known_names
-from heliograph.config.options.values import CLASS, STRING
 from heliograph.config.resolve.key_lookup import (
     OPEN_FAMILIES,
     UNKNOWN,
     Ineffective,
+    KeyUse,
     Known,
-    Placement,
     open_setting,
     own_setting,
 )
-from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES
+from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
 from heliograph.config.resolve.layers import is_client_config
 from heliograph.config.resolve.near_match import did_you_mean
 
 _SIDE = re.compile(r"(?P<side>source|target)\.cluster\.(?P<name>.+)")
 _CONVERTERS = ("key.converter.", "value.converter.", "header.converter.")
 _OF_CONNECT = ("topic.creation.", "transforms.", "predicates.", "errors.deadletterqueue.")
-#: What a connector has and a file of flows has not, or elsewhere.
-_OWN = {
-    name: Option(name=name, type=type_, scope=Scope.CONNECTOR, doc="Of one connector")
-    for name, type_ in (
-        ("name", STRING),
-        ("connector.class", CLASS),
-        ("source.cluster.alias", STRING),
-        ("target.cluster.alias", STRING),
-        ("offsets.storage.topic", STRING),
+#: Without effect or refused in a file of flows, but read in a connector's configuration.
+_OWN: dict[str, Option] = {
+    name: replace(OPTIONS[Scope.CONNECTOR, name], support=Support.ACTED, valid=None)
+    for name in (
+        "name",
+        "connector.class",
+        "source.cluster.alias",
+        "target.cluster.alias",
+        "offsets.storage.topic",
     )
 }
 
 
-def place(key: str, *, own_classes: bool) -> Placement:
-    """`own_classes`: the connector names a class of the user's, which may read settings of its own."""
+def look_up(key: str, *, own_classes: bool) -> KeyUse:
+    """`own_classes`: the connector names a class of the user's, which may read any setting."""
     option = _OWN.get(key) or OPTIONS.get((Scope.CONNECTOR, key))
     if option is not None:
         return Known(key, "", option)
@@ -60,21 +60,21 @@ def place(key: str, *, own_classes: bool) -> Placement:
     return _elsewhere(key, own_classes)
 
 
-def _elsewhere(key: str, own_classes: bool) -> Placement:
+def _elsewhere(key: str, own_classes: bool) -> KeyUse:
     if is_client_config(key):
         return Ineffective(
             key, f"has no effect, as in MM2; write source.cluster.{key} or target.cluster.{key}"
         )
     if (Scope.TOP, key) in OPTIONS:
-        return Ineffective(key, "has no effect in a connector; a setting of mm2.properties")
+        return Ineffective(key, "has no effect in a connector; it is a setting of mm2.properties")
     if own_classes:
         return Known(key, "", own_setting(key))
     if (Scope.WORKER, key) in OPTIONS or key.startswith(OPEN_FAMILIES):
-        return Ineffective(key, "has no effect in a connector; a setting of the worker")
+        return Ineffective(key, "has no effect in a connector; it is a setting of the worker")
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known_names(Scope.CONNECTOR))}")
 
 
-def _of_cluster(key: str, match: re.Match[str]) -> Placement:
+def _of_cluster(key: str, match: re.Match[str]) -> KeyUse:
     name, side = match["name"], match["side"]
     if (Scope.CLIENT, name) in OPTIONS:
         return Known(key, f"{side}.cluster.", OPTIONS[Scope.CLIENT, name])
@@ -90,7 +90,7 @@ def _of_cluster(key: str, match: re.Match[str]) -> Placement:
     return Ineffective(key, f"has no effect here, as in MM2; write {right}")
 
 
-def _of_client(key: str, match: re.Match[str]) -> Placement:
+def _of_client(key: str, match: re.Match[str]) -> KeyUse:
     kind, name = Scope(match["kind"]), match["name"]
     prefix = key.removesuffix(name)
     option = client_option(kind, name)
@@ -98,30 +98,7 @@ def _of_client(key: str, match: re.Match[str]) -> Placement:
         return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known_names(kind), prefix)}")
     remark = None
     if option.scope is not Scope.CLIENT and option.support is Support.ACTED:
-        remark = _misleading(match)
+        remark = misleading_client(
+            match, producer="producer.override.", consumer="source.consumer.", own="source."
+        )
     return Known(key, prefix, option, remark)
-
-
-def _misleading(client: re.Match[str]) -> str | None:
-    """Why a client's setting does not do what it looks like; None if it does.
-
-    Records are written by the worker's producer; consumers and admins are MM2's own, out of reach of
-    Connect's overrides.
-    """
-    kind, name, side = client["kind"], client["name"], client["side"]
-    if client["override"]:
-        if kind == Scope.PRODUCER and side is None:
-            return None
-        right = f"producer.override.{name}" if kind == Scope.PRODUCER else f"source.{kind}.{name}"
-        return f"has no effect on what MM2 reads or makes; write {right}"
-    if kind == Scope.PRODUCER:
-        return (
-            "does not reach the producer of mirrored records, but only that of offset syncs, as in "
-            f"MM2; write producer.override.{name}"
-        )
-    if kind == Scope.CONSUMER and side == "target":
-        return (
-            "does not reach the consumer of mirrored records, but only those of internal topics, as "
-            f"in MM2; write source.consumer.{name}"
-        )
-    return None

@@ -1,8 +1,7 @@
-"""What Connect's REST API tells of a connector's settings (`ConfigDef`), in its order.
+"""Lists the settings of a connector as Connect's REST API does (`ConfigDef`): in its order, with its groups.
 
-Types, defaults, importance and documentation are the option table's. What stands here is what the table
-does not need to know: order, groups, widths, display names, and the few places where a connector's
-ConfigDef is not what holds in a file of flows.
+Types, defaults, checks, importance and documentation come from the option table (`config/options`). Order,
+groups, widths and display names are here, since only Connect's answers need them.
 """
 
 from __future__ import annotations
@@ -13,19 +12,9 @@ from functools import cache
 
 from heliograph.config.connectors.connector_class import ConnectorClass
 from heliograph.config.options import SECTIONS, Option, Scope
-from heliograph.config.options.java_checks import (
-    Check,
-    any_values,
-    at_least,
-    between,
-    converter,
-    name_of_a_connector,
-    non_empty,
-    one_of,
-    one_of_ignoring_case,
-    some_of,
-    unique_aliases,
-)
+from heliograph.config.options.checks import ConfigDefCheck
+from heliograph.config.options.client_security import CLIENT_SECURITY
+from heliograph.config.options.values import STRING, OptionType
 
 _COMMON, _ERRORS, _EXACTLY_ONCE = "Common", "Error Handling", "Exactly Once Support"
 
@@ -34,7 +23,7 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-# Name, display name, group, width; they are numbered within _COMMON with its neighbours, or their group.
+# Name, display name, group, width. The rows of each of these tuples are numbered from 1.
 _CONNECT = (
     ("name", "Connector name", _COMMON, "MEDIUM"),
     ("connector.class", "Connector class", _COMMON, "LONG"),
@@ -76,37 +65,6 @@ _MIRROR = _names(
     forwarding.admin.class metric.reporters security.protocol config.providers
     """
 )
-_SSL = _names(
-    """
-    protocol provider cipher.suites enabled.protocols keystore.type keystore.location
-    keystore.password key.password keystore.key keystore.certificate.chain
-    truststore.certificates truststore.type truststore.location truststore.password
-    keymanager.algorithm trustmanager.algorithm endpoint.identification.algorithm
-    secure.random.implementation engine.factory.class
-    """
-)
-_SASL = _names(
-    """
-    kerberos.service.name kerberos.kinit.cmd kerberos.ticket.renew.window.factor
-    kerberos.ticket.renew.jitter kerberos.min.time.before.relogin login.refresh.window.factor
-    login.refresh.window.jitter login.refresh.min.period.seconds login.refresh.buffer.seconds
-    mechanism jaas.config client.callback.handler.class login.callback.handler.class login.class
-    login.connect.timeout.ms login.read.timeout.ms login.retry.backoff.max.ms
-    login.retry.backoff.ms
-    """
-)
-_OAUTHBEARER = _names(
-    """
-    jwt.retriever.class jwt.validator.class scope client.credentials.client.id
-    client.credentials.client.secret assertion.algorithm assertion.claim.aud
-    assertion.claim.exp.seconds assertion.claim.iss assertion.claim.jti.include
-    assertion.claim.nbf.seconds assertion.claim.sub assertion.file assertion.private.key.file
-    assertion.private.key.passphrase assertion.template.file scope.claim.name sub.claim.name
-    token.endpoint.url jwks.endpoint.url jwks.endpoint.refresh.ms
-    jwks.endpoint.retry.backoff.max.ms jwks.endpoint.retry.backoff.ms clock.skew.seconds
-    expected.audience expected.issuer header.urlencode
-    """
-)
 _OWN = {
     ConnectorClass.SOURCE: _names(
         """
@@ -141,86 +99,22 @@ _SECTIONS = {
     ConnectorClass.HEARTBEAT: ("Flows",),
 }
 
-_OAUTHBEARER_CLASSES = "org.apache.kafka.common.security.oauthbearer"
-_REQUIRED = {"name", "connector.class", "source.cluster.alias"}
-_DEFAULTS = {
-    "enabled": "true",
-    "target.cluster.alias": "target",
-    "key.converter": None,
-    "value.converter": None,
-    "header.converter": None,
-    "ssl.cipher.suites": "",
-    "sasl.oauthbearer.expected.audience": "",
-    "sasl.oauthbearer.jwt.retriever.class": f"{_OAUTHBEARER_CLASSES}.DefaultJwtRetriever",
-    "sasl.oauthbearer.jwt.validator.class": f"{_OAUTHBEARER_CLASSES}.DefaultJwtValidator",
-}
-_TYPES = {"connector.class": "STRING"}
-_MEDIUM = {
-    *("connector.plugin.version", "security.protocol"),
-    *(f"ssl.{each}" for each in ["protocol", "provider", "enabled.protocols", "keystore.type"]),
-    *("ssl.truststore.type", "sasl.kerberos.service.name", "sasl.mechanism", "sasl.jaas.config"),
-    *(
-        "sasl.client.callback.handler.class",
-        "sasl.login.callback.handler.class",
-        "sasl.login.class",
-    ),
-}
-_HIGH = {
-    *(f"ssl.{each}" for each in ["keystore.location", "keystore.password", "key.password"]),
-    *("ssl.keystore.key", "ssl.keystore.certificate.chain", "ssl.truststore.certificates"),
-    *("ssl.truststore.location", "ssl.truststore.password"),
-    *("sasl.oauthbearer.expected.audience", "sasl.oauthbearer.expected.issuer"),
-}
-_LOW_OAUTHBEARER = (
-    *("scope.claim", "sub.claim", "clock.", "header.", "jwks.endpoint.re"),
-    *("assertion.claim.exp", "assertion.claim.nbf"),
+#: Settings that the ConfigDef of Kafka 4.3's connectors does not have (conformance/golden.json).
+_NOT_IN_THIS_KAFKA = frozenset(
+    f"sasl.oauthbearer.allow.unverified.{each}" for each in ("audience", "issuer")
 )
-
-_CHECKS: Mapping[str, Check] = {
-    "name": name_of_a_connector,
-    "tasks.max": at_least(1),
-    "key.converter": converter,
-    "value.converter": converter,
-    "header.converter": converter,
-    "transforms": unique_aliases,
-    "predicates": unique_aliases,
-    "config.action.reload": one_of("none", "restart"),
-    "errors.tolerance": one_of("none", "all"),
-    "exactly.once.support": one_of_ignoring_case("REQUIRED", "REQUESTED"),
-    "transaction.boundary": one_of_ignoring_case("INTERVAL", "POLL", "CONNECTOR"),
-    "offsets.storage.topic": non_empty,
-    "security.protocol": one_of_ignoring_case("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"),
-    "offset-syncs.topic.location": one_of("source", "target"),
-    "metric.names.formats": some_of("legacy", "new"),
-    "sasl.login.refresh.window.factor": between(0.5, 1.0),
-    "sasl.login.refresh.window.jitter": between(0.0, 0.25),
-    "sasl.login.refresh.min.period.seconds": between(0, 900),
-    "sasl.login.refresh.buffer.seconds": between(0, 3600),
-    "sasl.oauthbearer.assertion.algorithm": one_of_ignoring_case("ES256", "RS256"),
-    "sasl.oauthbearer.assertion.claim.exp.seconds": between(0, 86400),
-    "sasl.oauthbearer.assertion.claim.nbf.seconds": between(0, 3600),
-    **dict.fromkeys(
-        _names(
-            """
-            metric.reporters config.providers topics topics.exclude config.properties.exclude
-            groups groups.exclude ssl.cipher.suites ssl.enabled.protocols
-            sasl.oauthbearer.expected.audience
-            """
-        ),
-        any_values,
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """`type` and `default` as Connect prints them; `order` is -1 outside any group.
+    """A setting as Connect describes it; `order` is -1 outside any group.
 
-    `option` is what the option table has to say of it, for settings that Kafka does not know.
+    `check` is the validator of Kafka's ConfigDef. `option`: of a setting that Kafka does not have, which is
+    checked by the option's own rule.
     """
 
     name: str
-    type: str
+    value_type: OptionType
     default: str | None
     required: bool
     importance: str
@@ -229,33 +123,37 @@ class Definition:
     order: int = -1
     width: str = "NONE"
     display_name: str
-    check: Check | None = None
+    check: ConfigDefCheck | None = None
     option: Option | None = None
+
+    @property
+    def type(self) -> str:
+        return self.value_type.name
 
 
 @cache
 def plugin_definitions(connector: ConnectorClass) -> tuple[Definition, ...]:
-    """As `GET /connector-plugins/…/config` lists them: the connector's own first."""
+    """As `GET /connector-plugins/…/config` lists them: Connect's settings of source connectors last."""
     return (*connect_definitions(), *_mirror(connector), *_connect_source())
 
 
 @cache
 def validated_definitions(connector: ConnectorClass) -> tuple[Definition, ...]:
-    """As `config/validate` lists them: Connect's first."""
+    """As `PUT /connector-plugins/…/config/validate` lists them: all of Connect's settings first."""
     return (*connect_definitions(), *_connect_source(), *_mirror(connector))
 
 
 @cache
 def connect_definitions() -> tuple[Definition, ...]:
-    """What every connector has, whatever it is."""
+    """The settings that every connector has."""
     return (*_grouped(_CONNECT), *_grouped(_CONNECT_ERRORS))
 
 
 def converter_type(prefix: str = "") -> Definition:
-    """What a converter lets one set: whether it is for keys or values, which follows from its place."""
+    """The setting of a converter that says whether it converts keys or values."""
     return Definition(
         name=f"{prefix}converter.type",
-        type="STRING",
+        value_type=STRING,
         default=None,
         required=True,
         importance="LOW",
@@ -275,14 +173,8 @@ def _grouped(rows: tuple[tuple[str, str, str, str], ...]) -> Iterator[Definition
 
 
 def _mirror(connector: ConnectorClass) -> Iterator[Definition]:
-    names = (
-        *_MIRROR,
-        *(f"ssl.{each}" for each in _SSL),
-        *(f"sasl.{each}" for each in _SASL),
-        *(f"sasl.oauthbearer.{each}" for each in _OAUTHBEARER),
-        *_OWN[connector],
-    )
-    for name in names:
+    security = [option.name for option in CLIENT_SECURITY if option.name not in _NOT_IN_THIS_KAFKA]
+    for name in (*_MIRROR, *security, *_OWN[connector]):
         yield _definition(name, name)
     for section in _SECTIONS[connector]:
         for option in SECTIONS[section]:
@@ -296,23 +188,23 @@ def _definition(
     option = _options()[name]
     return Definition(
         name=name,
-        type=_TYPES.get(name, option.type.name),
-        default=_DEFAULTS[name] if name in _DEFAULTS else _default(option),
-        required=name in _REQUIRED,
-        importance=_importance(option),
+        value_type=option.type,
+        default=_default(option),
+        required=option.in_connector is not None and option.in_connector.required,
+        importance=str(option.importance).upper(),
         documentation=f"{option.doc}.",
         group=group,
         order=order,
         width=width,
         display_name=display_name,
-        check=_CHECKS.get(name),
+        check=None if option.valid is None else option.valid.config_def,
     )
 
 
 def _ours(option: Option) -> Definition:
     return Definition(
         name=option.name,
-        type=option.type.name,
+        value_type=option.type,
         default=_default(option),
         required=False,
         importance=str(option.importance).upper(),
@@ -323,29 +215,16 @@ def _ours(option: Option) -> Definition:
 
 
 def _default(option: Option) -> str | None:
-    if option.name in _REQUIRED or option.default is None:
+    default = option.default if option.in_connector is None else option.in_connector.default
+    if default is None:
         return None
-    value = option.type.parse(option.default)
-    return ",".join(value) if isinstance(value, tuple) else option.default
-
-
-def _importance(option: Option) -> str:
-    name = option.name
-    if name in _HIGH:
-        return "HIGH"
-    if name in _MEDIUM:
-        return "MEDIUM"
-    if name.startswith("sasl.oauthbearer."):
-        low = name.removeprefix("sasl.oauthbearer.").startswith(_LOW_OAUTHBEARER)
-        return "LOW" if low else "MEDIUM"
-    if name.startswith(("ssl.", "sasl.")):
-        return "LOW"
-    return str(option.importance).upper()
+    value = option.type.parse(default)
+    return ",".join(value) if isinstance(value, tuple) else default
 
 
 @cache
 def _options() -> Mapping[str, Option]:
-    """Connectors' settings by name; those of clients and of a file's top where a connector has none."""
+    """By name: options of connectors, then of clients, then of the whole file."""
     wanted = (Scope.TOP, Scope.CLIENT, Scope.CONNECTOR)
     return {
         option.name: option

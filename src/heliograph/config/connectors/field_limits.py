@@ -1,4 +1,6 @@
-"""How long what REST takes may be. Every parser reads its text in one pass; these bound that pass.
+"""Limits the length of names and values from REST, and with it the time that parsers take.
+
+Every parser reads its text in one pass.
 
 Kafka's own limits are smaller where it has any: a topic's name has at most 249 characters, a record of the
 config topic at most `max.message.bytes`, about 1 MB for all settings of a connector together.
@@ -11,11 +13,11 @@ from collections.abc import Mapping
 from heliograph.config.resolve.providers import placeholders
 from heliograph.permitted import MOST_OF_A_PATH, MOST_OF_A_URL
 
-#: Of a connector, a logger, or a setting.
+#: Characters of the name of a connector, a logger or a setting.
 MOST_OF_A_NAME = 1024
 MOST_OF_A_VALUE = 256 * 1024
 MOST_SETTINGS = 1000
-#: Of one value; each may cost the reading of a file.
+#: In one value; each placeholder may read a file.
 MOST_PLACEHOLDERS = 20
 
 _BY_ENDING = (
@@ -29,14 +31,14 @@ _BY_ENDING = (
 
 
 def most_of(name: str) -> int:
-    """Characters that the value of this setting may have."""
+    """Most characters in the value of this setting."""
     if name == "name":
         return MOST_OF_A_NAME
     return next((most for end, most in _BY_ENDING if name.endswith(end)), MOST_OF_A_VALUE)
 
 
 def too_large(config: Mapping[str, str | None]) -> str | None:
-    """What is wrong with the size of a configuration; checked before anything else reads it."""
+    """What is too large in a configuration, checked before anything else reads it; None: nothing."""
     if len(config) > MOST_SETTINGS:
         return f"expected at most {MOST_SETTINGS} settings, found {len(config)}"
     return next(filter(None, (_too_long(name, value) for name, value in config.items())), None)

@@ -1,7 +1,7 @@
-"""The worker of a connector that comes without one: as MM2's dedicated mode would have it.
+"""Makes up the worker of a connector that is given without one, as in MM2's dedicated mode.
 
-It belongs to the cluster that records go to, and stores offsets there in `mm2-offsets.<source>.internal`;
-its group is `<source>-mm2`.
+The worker's cluster is the one that records are written to. It stores offsets there in
+`mm2-offsets.<source>.internal`; its group is `<source>-mm2`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _SERVERS = "bootstrap.servers"
 
 
 def implied_worker(
-    connector: NamedConnector, environment: Mapping[str, str], bags: KubernetesSecrets
+    connector: NamedConnector, environment: Mapping[str, str], secrets: KubernetesSecrets
 ) -> WorkerConfig:
-    """What is wrong with the settings that it takes from the connector, reading that one tells."""
+    """Raises nothing: problems of the connector's settings are reported when the connector is read."""
     own = connector.file.properties
     source = own.get("source.cluster.alias", Property("source", 0)).value.strip()
     settings = _defaults(source)
@@ -37,13 +37,13 @@ def implied_worker(
     if (override := own.get(f"producer.override.{_SERVERS}")) is not None:
         settings[_SERVERS] = override
     try:
-        return worker_of(PropertiesFile(name=plain.name, properties=settings), environment, bags)
+        return worker_of(PropertiesFile(name=plain.name, properties=settings), environment, secrets)
     except ConfigError:
-        return worker_of(plain, environment, bags)
+        return worker_of(plain, environment, secrets)
 
 
 def _defaults(source: str) -> dict[str, Property]:
-    """The brokers' own replication factor: nobody said how many there are."""
+    """Internal topics get the brokers' default replication factor, since the number of brokers is unknown."""
     found = {"group.id": f"{source}-mm2"}
     for kind, plural in (("offset", "offsets"), ("config", "configs"), ("status", "status")):
         found[f"{kind}.storage.topic"] = f"mm2-{plural}.{source}.internal"

@@ -1,4 +1,4 @@
-"""Which client settings a connector may override (KIP-458, KIP-1188), with Connect's own sentence."""
+"""Checks which client settings a connector may override (KIP-458, KIP-1188), with Connect's message."""
 
 from __future__ import annotations
 

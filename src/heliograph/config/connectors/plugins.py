@@ -1,7 +1,6 @@
-"""What can be made here, told as Connect tells of its plugins.
+"""Lists the plugins of this worker as Connect does: MM2's three connectors and ByteArrayConverter.
 
-MM2's three connectors, and the converter that leaves records as they are. Their version is that of the
-Kafka whose connectors they stand for.
+Their version is the Kafka version whose connectors they replace.
 """
 
 from __future__ import annotations
@@ -12,20 +11,20 @@ from typing import NamedTuple
 from heliograph.config.connectors.connector_class import ConnectorClass, connector_class
 from heliograph.config.options.values import BYTE_ARRAY_CONVERTER
 
-#: Whose REST API, connectors and internal topics these are.
+#: The Kafka version whose REST API, connectors and internal topics are implemented.
 KAFKA_VERSION = "4.3.1"
 
 
 class ConnectorNotFound(ValueError):
-    """The sentence."""
+    """The connector class is unknown; the text is Connect's answer."""
 
 
 class PluginNotFound(ValueError):
-    """No such version of a plugin; the sentence."""
+    """The plugin does not have this version; the text is Connect's answer."""
 
 
 class BadVersion(ValueError):
-    """A version that is none; the sentence says why."""
+    """The version range cannot be parsed; the text is Connect's answer."""
 
 
 class Plugin(NamedTuple):
@@ -67,7 +66,7 @@ def _described(plugin: Plugin) -> str:
 
 
 def check_version(class_name: str, wanted: str | None) -> None:
-    """Versions as Maven writes them: 4.3.1, [4.0,5.0), several such. Raises PluginNotFound, BadVersion."""
+    """`wanted` is a list of Maven ranges: 4.3.1, [4.0,5.0). Raises PluginNotFound, BadVersion."""
     if wanted is None or wanted == "latest":
         return
     ranges = _ranges(wanted.strip())
@@ -113,7 +112,7 @@ def _bounds(match: re.Match[str]) -> tuple[str, str, str, str]:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """4.3 and 4.3.0 are the same; what is no number counts as 0."""
+    """4.3 and 4.3.0 are equal; a part that is not a number counts as 0."""
     parts = version.replace("-", ".").split(".")
     found = [int(each) if _DIGITS.fullmatch(each) else 0 for each in parts]
     while found and found[-1] == 0:

@@ -1,6 +1,6 @@
-"""Connectors of a Connect worker, one by one, into what the engine runs.
+"""Reads the connectors of a Connect worker into flows and heartbeats.
 
-MM2's connectors use clients of their own for what they read and make, and the worker's for what they write
+MM2's connectors read, and create topics, with clients of their own; they write with the worker's producer
 (`MirrorConnectorConfig`, `Worker.baseProducerConfigs`):
 
     topics, settings, ACLs, groups on the target    target.cluster.x < admin.x    < target.admin.x
@@ -9,12 +9,12 @@ MM2's connectors use clients of their own for what they read and make, and the w
     mirrored records, checkpoints, heartbeats       the worker's bootstrap.servers and producer.x
                                                         < producer.override.x
     stored offsets                                  the worker's cluster, in its offset.storage.topic; with
-                                                    offsets.storage.topic, or exactly once: where the
-                                                    records go
+                                                    offsets.storage.topic, or exactly once: the cluster
+                                                    that records are written to
 
-So where records go, and where topics are made, are two settings. If they name different brokers, MM2 makes
-topics in one place and fills others of the same names in another; here the target is where the records go,
-with a warning. One bad connector hinders no other.
+So one setting decides where records are written, and another where topics are created. If they name
+different brokers, MM2 creates topics on one cluster and writes records to the other. Here the target is the
+cluster that records are written to, and a warning says so. A bad connector does not affect the others.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from heliograph.config.connectors.connector_class import (
     not_a_connector,
 )
 from heliograph.config.connectors.connector_clusters import ConnectorClusters
-from heliograph.config.connectors.connector_keys import place
+from heliograph.config.connectors.connector_keys import look_up
 from heliograph.config.connectors.override_policy import override_problems
 from heliograph.config.connectors.worker import WorkerConfig
 from heliograph.config.flow_classes import has_own
@@ -38,7 +38,7 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
 from heliograph.config.options.values import InvalidValue, parse_boolean
-from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
+from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
 from heliograph.config.resolve.layers import (
     Setting,
     Settings,
@@ -54,9 +54,9 @@ _TARGET_ALIAS = "target"  # MirrorConnectorConfig.TARGET_CLUSTER_ALIAS_DEFAULT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connector:
-    """What one configuration asks for. Nothing runs if there are `problems`, or if it is not `enabled`:
-    MM2 then has the connector, without tasks. `clusters` are the target, the source if anything is read of
-    it, and the worker's if it holds the offsets and is neither."""
+    """What one configuration runs: nothing if there are `problems`, or if it is not `enabled` (in MM2, a
+    connector without tasks). `clusters` are the target, the source if the connector reads it, and the
+    worker's cluster if that is another one and holds the offsets."""
 
     name: str
     kind: ConnectorClass | None
@@ -69,7 +69,7 @@ class Connector:
 
 
 def mirror_of(connectors: Mapping[str, Mapping[str, str]], worker: WorkerConfig) -> MirrorConfig:
-    """All that can run; `MirrorConfig.problems` says what keeps the others from it."""
+    """All connectors that can run; `MirrorConfig.problems` says why the others cannot."""
     return assemble(
         [read_connector(name, config, worker) for name, config in connectors.items()], worker
     )
@@ -81,8 +81,8 @@ def read_connector(
     worker: WorkerConfig,
     permitted: Permitted | None = None,
 ) -> Connector:
-    """As the config topic has it. `permitted`: what it may name, since it came through REST; None if the
-    operator wrote it."""
+    """`config` is as stored in the config topic. `permitted`: what a configuration from REST may name; None:
+    the operator wrote it."""
     properties = {key: Property(value, 0) for key, value in config.items()}
     file = PropertiesFile(name=f"connector {name}", properties=properties)
     return connector_of(name, file, worker, permitted)
@@ -97,7 +97,7 @@ def connector_of(
 
 
 def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorConfig:
-    """Of the clusters, the first of each alias stands for it where no flow is in question."""
+    """Where no flow is given, an alias means the first connector's cluster of that alias."""
     given = list(connectors)
     running = [each for each in given if not each.problems]
     clusters: dict[str, ClusterConfig] = {}
@@ -131,8 +131,8 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
 
 
 def rivals(connectors: Iterable[Connector]) -> list[str]:
-    """Warnings for source connectors that tell of the same source topics in the same place on the target, and
-    mean different ones: what is known of a topic goes by its source's alias."""
+    """Warnings for source connectors to one target that give one alias to different sources: offset syncs and
+    checkpoints of a topic are stored by its source's alias, and would be mixed up."""
     found: list[str] = []
     seen: dict[tuple[str, frozenset[str]], Connector] = {}
     for each in connectors:
@@ -145,9 +145,9 @@ def rivals(connectors: Iterable[Connector]) -> list[str]:
         if not same_source or _policy(first) != _policy(each):
             what = "policy" if same_source else "cluster"
             found.append(
-                f"connector {each.name}: calls its source {source.alias}, as {first.name} does with another "
-                f"{what}; give it another alias if both mirror topics of one name, or their offsets are "
-                "mixed up"
+                f"connector {each.name}: has the source alias {source.alias}, as {first.name} has with "
+                f"another {what}; if both mirror topics of one name, give it another alias, or their offsets "
+                "are mixed up"
             )
     return found
 
@@ -175,7 +175,7 @@ class _Reading:
         if kind is None or not self._enabled():
             return self._done(Connector(name=self.name, kind=kind, enabled=kind is None))
         settings = self._settings()
-        self._judge(settings)
+        self._diagnose(settings)
         source, target = self._aliases(kind)
         reader = ConnectorClusters(
             self.name,
@@ -218,33 +218,35 @@ class _Reading:
         return kind
 
     def _enabled(self) -> bool:
-        """True in the connectors' ConfigDef, unlike in a file of flows."""
+        """The default is true in the connectors' ConfigDef, unlike in a file of flows."""
         found = self.file.properties.get("enabled")
         try:
             return found is None or parse_boolean(found.value)
         except InvalidValue:
-            return True  # value_problems will say it
+            return True  # value_problems reports it
 
     def _settings(self) -> Settings:
         own = {key: Setting(key, found) for key, found in self.file.properties.items()}
         own["name"] = Setting("name", Property(self.name, 0))
         return with_todays_names(own)
 
-    def _judge(self, settings: Settings) -> None:
+    def _diagnose(self, settings: Settings) -> None:
         connector = TypedSettings(settings, Scope.CONNECTOR, self.file.name, self.problems)
         own = has_own(connector)
-        placements = [place(key, own_classes=own) for key in self.file.properties]
-        self.problems += value_problems(self.file, placements)
-        self.problems += refusals(self.file, placements)
+        key_uses = [look_up(key, own_classes=own) for key in self.file.properties]
+        self.problems += value_problems(self.file, key_uses)
+        self.problems += refused_problems(self.file, key_uses)
         self.problems += override_problems(self.worker, self.file)
-        self.warnings += remarks(self.file, placements)
+        self.warnings += key_warnings(self.file, key_uses)
 
     def _aliases(self, kind: ConnectorClass) -> tuple[str, str]:
         properties = self.file.properties
         source = properties.get("source.cluster.alias")
         target = properties.get("target.cluster.alias")
         if source is None:
-            self._problem("source.cluster.alias", "missing; expected a short name of the source")
+            self._problem(
+                "source.cluster.alias", "missing; expected an alias of the source, such as us"
+            )
         names = (
             "source" if source is None else source.value.strip(),
             _TARGET_ALIAS if target is None else target.value.strip(),
@@ -254,7 +256,7 @@ class _Reading:
             self._problem(
                 key,
                 f"expected another alias than the {'target' if target is None else 'source'}'s, found "
-                f"{names[0]!r} for both; nobody could tell their topics apart",
+                f"{names[0]!r} for both",
             )
         return names
 
@@ -271,7 +273,7 @@ class _Reading:
                 self._problem(name, f"MirrorCheckpointConnector can't run {why}; leave it out")
 
     def _stored(self, found: Connector, settings: Settings) -> Connector:
-        """With the records, or on the worker's cluster; maybe in a topic of the connector's own (KIP-618)."""
+        """Sets where offsets are stored: with the records, or on the worker's cluster (KIP-618)."""
         topic = settings.get("offsets.storage.topic")
         own = topic.value.strip() if topic is not None else ""
         servers = set(self.worker.cluster.bootstrap_servers)
@@ -317,6 +319,4 @@ class _Reading:
         )
 
     def _problem(self, key: str, sentence: str) -> None:
-        found = self.file.properties.get(key)
-        at = self.file.name if found is None else found.at(self.file.name)
-        self.problems.append(f"{key}: {sentence} ({at})")
+        self.problems.append(f"{key}: {sentence} ({self.file.where(key)})")

@@ -1,4 +1,4 @@
-"""The settings of a worker's REST API (`RestServerConfig`), and those that only ours has."""
+"""Reads the settings of a worker's REST API: Connect's (`RestServerConfig`) and Heliograph's own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from heliograph.errors import ConfigError
 from heliograph.permitted import Permitted
 from heliograph.security import Security
 
-#: Connect binds to every address unless told otherwise. This one does so when it is asked to.
+#: Connect's default, http://:8083, listens on every address. Here listeners must be set for that.
 DEFAULT_LISTENERS = "http://localhost:8083"
 MAX_REQUEST_BYTES = int(OPTIONS[Scope.SERVE, "rest.request.max.bytes"].default or 0)
 MAX_CONNECTIONS = int(OPTIONS[Scope.SERVE, "rest.max.connections"].default or 0)
@@ -41,7 +41,7 @@ _ACTIONS = ("set", "add", "setdate", "adddate")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """`host` of "" is every address; port 0 is any free one."""
+    """`host` "": every address of this machine. `port` 0: any free port."""
 
     scheme: str
     host: str
@@ -53,13 +53,13 @@ class Listener:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only programs of this machine reach it."""
+        """Whether only programs on this machine reach it."""
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderRule:
-    """`set` replaces what is there, `add` does not; a date is milliseconds since 1970."""
+    """`action` set replaces a header, add adds one; a date is in milliseconds since 1970."""
 
     action: str
     name: str
@@ -68,7 +68,7 @@ class HeaderRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenerTls:
-    """`client_auth`: whether clients show a certificate of theirs: none, requested or required."""
+    """`client_auth`: whether clients must send a certificate: none, requested or required."""
 
     security: Security
     client_auth: str = "none"
@@ -76,10 +76,10 @@ class ListenerTls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestConfig:
-    """`admin_listeners` of None: /admin is served where everything is; empty: nowhere.
+    """`admin_listeners` None: `listeners` serve /admin; empty: /admin is off.
 
-    `users` and `certificate_roles` of None: everybody may ask. `tls` and `admin_tls` are for listeners by
-    https. `warnings` are for the log.
+    `users` and `certificate_roles` None: no authentication. `tls` and `admin_tls` are for https listeners.
+    `warnings` are for the log.
     """
 
     listeners: tuple[Listener, ...]
@@ -107,8 +107,8 @@ class RestConfig:
     warnings: tuple[str, ...] = ()
 
     def advertised_url(self, host: str, port: int | None = None) -> str:
-        """Where others reach this worker: `host` is this machine's name, for listeners that name none, and
-        `port` what an any-port listener got."""
+        """Where other workers reach this one. `host` is this machine's name, for listeners without a host;
+        `port` is the port of a listener with port 0."""
         wanted = self.advertised_listener or (
             "http" if any(each.scheme == "http" for each in self.listeners) else "https"
         )
@@ -122,7 +122,7 @@ class RestConfig:
 
 
 def read_rest_config(settings: Mapping[str, str], environment: Mapping[str, str]) -> RestConfig:
-    """`settings` are a worker's, by name. Raises ConfigError with all that is wrong."""
+    """`settings` are a worker's, by name. Raises ConfigError with every problem."""
     reading = _Reading(settings, environment)
     config = reading.config()
     if reading.problems:
@@ -191,7 +191,9 @@ class _Reading:
         if "listeners" in self._settings:
             found = self._addresses("listeners", self._text("listeners"))
             if not found and not self.problems:
-                self.problems.append("listeners: expected one or more like http://localhost:8083")
+                self.problems.append(
+                    "listeners: expected one or more addresses such as http://localhost:8083, found none"
+                )
             return found
         port, host = self._text("rest.port"), self._text("rest.host.name")
         if port or host:  # as up to Kafka 2.8
@@ -211,7 +213,7 @@ class _Reading:
             if match is None or int(match[3]) > 65535:
                 self.problems.append(
                     f"{name}: expected http://host:port or https://host:port, found {address!r}; "
-                    "without a host (http://:8083) every address of this machine is meant"
+                    "without a host (http://:8083), it listens on every address of this machine"
                 )
             else:
                 scheme, host, port = match[1].lower(), match[2], int(match[3])
@@ -227,7 +229,7 @@ class _Reading:
         return text or None
 
     def _tls(self, name: str, listeners: tuple[Listener, ...]) -> ListenerTls | None:
-        """Connect's rule: settings with the prefix if there are such, or else those without."""
+        """As in Connect: settings with the prefix if there are any, or else those without."""
         if not any(each.scheme == "https" for each in listeners):
             return None
         prefix = f"{name}.https."
@@ -245,7 +247,7 @@ class _Reading:
         ]
         if security.tls is None or security.tls.keystore is None:
             self.problems.append(
-                f"{prefix}ssl.keystore.location: missing; a listener by https needs a key and its certificate"
+                f"{prefix}ssl.keystore.location: missing; an https listener needs a key and its certificate"
             )
         client_auth = found.get("ssl.client.auth", "none").strip().lower()
         if client_auth not in ("none", "requested", "required"):
@@ -273,20 +275,20 @@ class _Reading:
         return tuple(rules)
 
     def _users(self) -> Mapping[str, User] | None:
-        """Of `rest.users.file`, or of the file that Connect's own extension would read."""
+        """The users in `rest.users.file`, or in the file that Connect's own extension would read."""
         path = self._text("rest.users.file") or None
         for extension in parse_list(self._text("rest.extension.classes")):
             if extension.rpartition(".")[2] != _EXTENSION.rpartition(".")[2]:
                 self.problems.append(
-                    f"rest.extension.classes: {extension} is a Java class, and cannot run here; "
-                    f"{_EXTENSION} is built in"
+                    f"rest.extension.classes: expected {_EXTENSION}, which is built in, found {extension}; "
+                    "other Java classes cannot run here"
                 )
             elif path is None:
                 path = self._login_file()
         return None if path is None else self._users_in(path)
 
     def _login_file(self) -> str | None:
-        """-Djava.security.auth.login.config=… in KAFKA_OPTS, and there the section KafkaConnect."""
+        """The users file in the section KafkaConnect of the JAAS file that KAFKA_OPTS names."""
         option = _LOGIN_FILE.search(self._environment.get("KAFKA_OPTS", ""))
         if option is None:
             self.problems.append(
@@ -315,8 +317,8 @@ class _Reading:
             return None
         if plain := plain_names(users):
             self._warnings.append(
-                f"{path}: plain passwords of {', '.join(plain)}; anyone who reads the file has them. "
-                "Replace them by lines that `heliograph password NAME` prints"
+                f"{path}: the passwords of {', '.join(plain)} are in plain text; replace them by lines that "
+                "`heliograph password NAME` prints"
             )
         return users
 
@@ -335,6 +337,6 @@ class _Reading:
 
 
 def _csv(text: str) -> list[str]:
-    """Split at commas, but not within double quotes, which are dropped."""
+    """Splits at commas outside of double quotes, and removes the quotes."""
     found = re.findall(r'\s*"([^"]*)"\s*(?:,|$)|\s*([^,"]+?)\s*(?:,|$)', text)
     return [quoted or plain for quoted, plain in found if quoted or plain]

@@ -1,7 +1,7 @@
-"""What is wrong with a connector's configuration, told as Connect tells it (`AbstractHerder`).
+"""Validates a connector's configuration and words the answer as Connect does (`AbstractHerder`).
 
-`validate` is `PUT /connector-plugins/…/config/validate`; `refusal` is the sentence of a request to create or
-change a connector. Values that may be secrets never stand in either.
+`validate` answers `PUT /connector-plugins/…/config/validate`; `refusal` is the message for a request that
+creates or changes a connector. Neither contains a value that may be a secret.
 """
 
 from __future__ import annotations
@@ -26,15 +26,7 @@ from heliograph.config.connectors.plugins import (
     check_version,
     connector_named,
 )
-from heliograph.config.options.java_checks import (
-    NotParsed,
-    Parsed,
-    converter,
-    invalid,
-    is_converter,
-    java_text,
-    parse,
-)
+from heliograph.config.options.checks import Parsed, copies_bytes, invalid, is_converter, java_text
 from heliograph.config.options.values import InvalidValue
 from heliograph.config.security.secrets import HIDDEN, is_secret
 from heliograph.mm2.connect.jackson import hash_map_order
@@ -43,7 +35,7 @@ from heliograph.policy.classes import is_built_in
 Config = Mapping[str, str | None]
 
 _OVERRIDE = re.compile(r"(?:producer|consumer|admin)\.override\.(.+)")
-#: Of a client's settings these endings always mean a number.
+#: Settings of clients with these endings are numbers.
 _NUMERIC = (".ms", ".bytes", ".size", ".records", ".per.connection")
 _POLICIES = (
     "replication.policy.class",
@@ -57,7 +49,7 @@ _ISOLATION = ("consumer.isolation.level", "source.consumer.isolation.level")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigInfo:
-    """`value` as Connect prints it, a password hidden. `definition` is None for what it does not know."""
+    """One setting. `value` is as Connect prints it, passwords hidden. `definition` None: Connect has none."""
 
     definition: Definition | None
     name: str
@@ -81,14 +73,14 @@ class ConfigInfos:
 
 
 class WrongOverride(ValueError):
-    """A client's setting that no client can be made with; the sentence."""
+    """A setting of a client that is not a number where it must be one; the text is Connect's answer."""
 
 
 def validate(
     config: Config, *, exactly_once: bool = False, not_permitted: Iterable[tuple[str, str]] = ()
 ) -> ConfigInfos:
-    """`exactly_once`: whether the worker has it. `not_permitted`: settings, and why they may not come from
-    where they come from. Raises ConnectorNotFound, BadVersion, WrongOverride."""
+    """`exactly_once`: whether the worker has it enabled. `not_permitted`: settings that REST may not send,
+    with the reason. Raises ConnectorNotFound, BadVersion, WrongOverride."""
     named = config.get("connector.class")
     if named is None:
         raise ConnectorNotFound(f"Connector config {printed(config)} contains no connector type")
@@ -105,7 +97,7 @@ def validate(
 
 
 def refusal(infos: ConfigInfos) -> str | None:
-    """Why no connector can be made of it; None if one can."""
+    """Connect's message about an invalid configuration; None: it is valid."""
     if not infos.errors:
         return None
     return "\n".join(
@@ -119,7 +111,7 @@ def refusal(infos: ConfigInfos) -> str | None:
 
 
 def printed(config: Config) -> str:
-    """As Java prints a map, in its order; what may be a secret is hidden."""
+    """As Java prints a map, in its order; values that may be secrets are hidden."""
     entries = (
         f"{name}={HIDDEN if is_secret(name, config[name]) else java_text(config[name])}"
         for name in hash_map_order(list(config), copied=True)
@@ -128,7 +120,7 @@ def printed(config: Config) -> str:
 
 
 def _of_another_version(named: str, config: Config, sentence: str) -> ConfigInfos:
-    """Only what Connect itself defines can be told of a connector that is not there."""
+    """Connect lists only its own settings for a connector version that is not installed."""
     infos = [_info(definition, config) for definition in connect_definitions()]
     infos = [_recommending_version(info) for info in infos]
     errors = [("connector.class", sentence), ("connector.plugin.version", sentence)]
@@ -167,27 +159,27 @@ def _parsed(definition: Definition, config: Config) -> tuple[Parsed, list[str]]:
     if given is None:
         return None, []
     try:
-        value = parse(name, given, definition.type)
-        if not _is_there(name, str(value)):
-            raise NotParsed(invalid(name, given, f"Class {value} could not be found."))
-    except NotParsed as e:
-        return None, [str(e)]
+        value = definition.value_type.parse(given)
+    except InvalidValue:
+        return None, [invalid(name, given, definition.value_type.refusal)]
+    if not _class_exists(name, str(value)):
+        return None, [invalid(name, given, f"Class {value} could not be found.")]
     return value, []
 
 
-def _is_there(name: str, value: str) -> bool:
-    """Of a class that decides what is done; other classes of Java's have nothing to do here."""
+def _class_exists(name: str, value: str) -> bool:
+    """Checks policies, filters and converters; other Java classes have no effect here."""
     if name in _POLICIES:
         return ":" in value or is_built_in(name, value)
     return name not in (*_CONVERTERS, "header.converter") or is_converter(value)
 
 
 def _refused_here(definition: Definition, given: str | None) -> Iterator[str]:
-    """What Connect would take, or does not know, and this worker cannot do."""
+    """Errors that Connect would not give: transforms, and bad values of options that only Heliograph has."""
     if given is None:
         return
     if definition.name in ("transforms", "predicates") and given.strip():
-        why = "records are copied as they are, so that nothing can be done to each of them here"
+        why = "transforms and predicates are not supported, since records are copied as they are"
         yield invalid(definition.name, given, why)
     if definition.option is not None:
         try:
@@ -209,22 +201,20 @@ def _text(value: Parsed, type_: str) -> str | None:
 
 
 def _visible(name: str, config: Config) -> bool:
-    """The version of a converter is of interest once there is one (`RecommenderUtil`)."""
+    """A converter's version is visible only if the converter is set (`RecommenderUtil`)."""
     which = name.removesuffix(".plugin.version")
     return not name.endswith(".converter.plugin.version") or _has_converter(which, config)
 
 
 def _has_converter(name: str, config: Config) -> bool:
     given = config.get(name)
-    return (
-        given is not None and is_converter(given.strip()) and converter(name, given.strip()) is None
-    )
+    return given is not None and copies_bytes(given.strip())
 
 
 def _beyond_definitions(
     connector: ConnectorClass, config: Config, exactly_once: bool
 ) -> Iterator[tuple[str, str]]:
-    """What the connectors and the worker check by themselves: a setting and what is wrong with it."""
+    """Checks of `MirrorSourceConnector`, `MirrorCheckpointConnector` and the worker: setting and error."""
     yield from _exactly_once(connector, config, exactly_once)
     if (config.get("transaction.boundary") or "").strip().lower() == "connector":
         yield (
@@ -275,7 +265,7 @@ def _exactly_once(
 def _with_errors(
     infos: Iterable[ConfigInfo], errors: Iterable[tuple[str, str]]
 ) -> list[ConfigInfo]:
-    """Settings that Connect does not define come first."""
+    """`infos` with `errors` added; settings without a definition come first, as in Connect."""
     found: dict[str, list[str]] = {}
     for name, sentence in errors:
         found.setdefault(name, []).append(sentence)
@@ -291,22 +281,22 @@ def _with_errors(
             replace(
                 info,
                 errors=(*info.errors, *found.get(info.name, ())),
-                value=None if _is_the_connectors(info, found) else info.value,
+                value=None if _loses_value(info, found) else info.value,
             )
             for info in infos
         ),
     ]
 
 
-def _is_the_connectors(info: ConfigInfo, found: Mapping[str, list[str]]) -> bool:
-    """Of a setting that the source connector checks but does not define, Connect loses the value."""
+def _loses_value(info: ConfigInfo, found: Mapping[str, list[str]]) -> bool:
+    """Connect answers null for a setting that the source connector checks but does not define."""
     return any(
         each.startswith("MirrorSourceConnector can only") for each in found.get(info.name, ())
     )
 
 
 def _overrides(config: Config) -> Iterator[ConfigInfo]:
-    """Settings of the worker's clients that a connector changes for itself."""
+    """Settings of the worker's clients that the connector overrides."""
     for name, given in config.items():
         override = _OVERRIDE.fullmatch(name)
         if override is None or given is None:

@@ -1,6 +1,6 @@
-"""The configuration of a Connect worker: `worker.properties`, and CONNECT_… variables, which win.
+"""Reads a Connect worker's configuration: `worker.properties` and CONNECT_… variables, which take precedence.
 
-Mirrors `WorkerConfig`, `DistributedConfig` and `RestServerConfig`. All problems are found before any is
+Mirrors `WorkerConfig`, `DistributedConfig` and `RestServerConfig`. All problems are collected before they are
 raised, each with its line or the name of its variable.
 """
 
@@ -17,9 +17,10 @@ from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property, read_properties
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.config.options import OPTIONS, Option, Scope, Support
+from heliograph.config.options.checks import byte_array_converter
 from heliograph.config.options.kafka_clients import client_option, known_names
-from heliograph.config.options.values import STRING, byte_array_converter
-from heliograph.config.resolve.diagnostics import refusals, remarks, value_problems
+from heliograph.config.options.values import STRING
+from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
 from heliograph.config.resolve.environment import settings_in
 from heliograph.config.resolve.key_lookup import (
     CLIENT_SETTING,
@@ -27,8 +28,8 @@ from heliograph.config.resolve.key_lookup import (
     PROVIDER_SETTING,
     UNKNOWN,
     Ineffective,
+    KeyUse,
     Known,
-    Placement,
     of_provider,
     open_setting,
 )
@@ -41,29 +42,34 @@ from heliograph.errors import ConfigError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.permitted import Permitted
 
-#: How the worker's own cluster is called in messages.
+#: The name of the worker's own cluster in messages.
 WORKER_ALIAS = "the worker's cluster"
 _DEFAULT_SERVERS = str(OPTIONS[Scope.SERVE, "bootstrap.servers"].default)
-_REQUIRED = ("group.id", "config.storage.topic", "offset.storage.topic", "status.storage.topic")
+_REQUIRED = {
+    "group.id": "the name of the workers' group",
+    "config.storage.topic": "the topic of connector configurations",
+    "offset.storage.topic": "the topic of stored offsets",
+    "status.storage.topic": "the topic of connector states",
+}
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
-#: What the REST server, the workers' group and the herder act upon, and a file of flows does not.
+#: Settings that have an effect in a worker's file, but not in a file of flows.
 _ACTED_HERE = re.compile(
     r"listeners|admin\.listeners|rest\.advertised\..*|access\.control\..*|response\.http\.headers\.config"
     r"|ssl\.client\.auth|connector\.client\.config\.override\..*|topic\.tracking\..*|client\.id"
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
-_NO_BAGS = KubernetesSecrets()
+_NO_SECRETS = KubernetesSecrets()
 _HTTPS = ("listeners.https.", "admin.listeners.https.")
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerConfig:
-    """A worker of a Connect cluster. `settings` are all, as written, by name without any prefix of the
-    environment; `placeholders` fills in what connectors leave to the worker's config providers. `permitted`
-    is what connectors that came through REST may name.
+    """A worker of a Connect cluster. `settings` are all settings, by name; `placeholders` fills in the
+    placeholders of connectors by the worker's config providers. `permitted`: what connectors created through
+    REST may name.
 
-    Its REST API has a configuration of its own (`config/connectors/rest.py`).
+    The REST API has a configuration of its own (`config/connectors/rest.py`).
     """
 
     name: str
@@ -97,22 +103,22 @@ class WorkerConfig:
 def load_worker(
     path: Path | None = None,
     environment: Mapping[str, str] = os.environ,
-    bags: KubernetesSecrets = _NO_BAGS,
+    secrets: KubernetesSecrets = _NO_SECRETS,
 ) -> WorkerConfig:
-    """Raises ConfigError. Without a file, of the environment alone. `bags` are Secrets and ConfigMaps."""
+    """Raises ConfigError. Without `path`, reads the environment only. `secrets`: Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
     if path is not None:
         file = read_properties(path)
     return worker_of(
-        replace(file, properties=file.properties | settings_in(environment)), environment, bags
+        replace(file, properties=file.properties | settings_in(environment)), environment, secrets
     )
 
 
 def worker_of(
-    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], secrets: KubernetesSecrets = _NO_SECRETS
 ) -> WorkerConfig:
     """Raises ConfigError."""
-    placeholders = Placeholders(file, environment, bags)
+    placeholders = Placeholders(file, environment, secrets)
     filled = placeholders.fill_in(file)
     return _Reading(filled.file, placeholders, placeholders.problems + filled.problems).worker()
 
@@ -128,11 +134,11 @@ class _Reading:
         self._settings = {key: Setting(key, found) for key, found in file.properties.items()}
 
     def worker(self) -> WorkerConfig:
-        placements = [_place(key) for key in self._file.properties]
-        self._problems += value_problems(self._file, placements)
-        self._problems += refusals(self._file, placements)
+        key_uses = [_look_up(key) for key in self._file.properties]
+        self._problems += value_problems(self._file, key_uses)
+        self._problems += refused_problems(self._file, key_uses)
         self._require()
-        worker, top = self._effective(Scope.WORKER), self._effective(Scope.TOP)
+        worker, top = self._typed(Scope.WORKER), self._typed(Scope.TOP)
         config = WorkerConfig(
             name=self._file.name,
             group_id=worker.text("group.id"),
@@ -158,7 +164,7 @@ class _Reading:
             warnings=(
                 *self._file.warnings,
                 *self._placeholders.unnamed(),
-                *remarks(self._file, placements),
+                *key_warnings(self._file, key_uses),
                 *self._converters(),
                 *dict.fromkeys(self._security_warnings),
             ),
@@ -167,23 +173,27 @@ class _Reading:
             raise ConfigError(list(dict.fromkeys(self._problems)))
         return config
 
-    def _effective(self, scope: Scope) -> TypedSettings:
+    def _typed(self, scope: Scope) -> TypedSettings:
         return TypedSettings(self._settings, scope, self._file.name, self._problems)
 
     def _require(self) -> None:
         keys = self._file.properties
         self._problems += [
-            f"{name}: missing in {self._file.name}; expected {OPTIONS[Scope.WORKER, name].doc.lower()}"
-            f"{did_you_mean(name, keys.keys() - set(_REQUIRED))}"
+            f"{name}: missing in {self._file.name}; expected {_REQUIRED[name]}"
+            f"{did_you_mean(name, keys.keys() - _REQUIRED.keys())}"
             for name in _REQUIRED
             if name not in keys or not keys[name].value.strip()
         ]
-        topics = {name: keys[name].value.strip() for name in _REQUIRED[1:] if name in keys}
+        topics = {
+            name: keys[name].value.strip()
+            for name in _REQUIRED
+            if name != "group.id" and name in keys
+        }
         for name, topic in topics.items():
             twin = next(other for other, its in topics.items() if its == topic)
             if topic and twin != name:
                 self._problems.append(
-                    f"{name}: expected a topic of its own, found {topic!r}, that of {twin} "
+                    f"{name}: expected another topic than that of {twin}, found {topic!r} for both "
                     f"({self._file.where(name)})"
                 )
 
@@ -203,12 +213,13 @@ class _Reading:
         return logins.secured(cluster, dict.fromkeys(ClientKind, self._settings))
 
     def _converters(self) -> list[str]:
-        """What a Java worker would do to records of connectors that set none."""
+        """A Java worker would convert the records of connectors that set no converter: a warning."""
         return [
-            f"{name}: has no effect: connectors that do not set it would convert records with it in Java; "
-            f"here they are copied as they are ({self._file.where(name)})"
+            f"{name}: has no effect: a Java worker would convert the records of connectors that do not set "
+            f"it; here records are copied as they are ({self._file.where(name)})"
             for name in _CONVERTERS
-            if name in self._settings and not _is_byte_array(self._settings[name].value)
+            if name in self._settings
+            and not byte_array_converter.accepts(self._settings[name].value.strip())
         ]
 
 
@@ -220,15 +231,7 @@ def _storage(kind: str, worker: TypedSettings, *, partitions: int | None = None)
     )
 
 
-def _is_byte_array(value: str) -> bool:
-    try:
-        byte_array_converter(value.strip())
-    except ValueError:
-        return False
-    return True
-
-
-def _place(key: str) -> Placement:
+def _look_up(key: str) -> KeyUse:
     option = _option(key)
     if option is not None:
         acted = _ACTED_HERE.fullmatch(key) is not None
@@ -245,7 +248,9 @@ def _place(key: str) -> Placement:
     if _GONE.fullmatch(key):
         return Ineffective(key, "has no effect since Kafka 3.0; leave it out")
     if key == "clusters":
-        return Ineffective(key, "has no effect in a worker's file; a setting of mm2.properties")
+        return Ineffective(
+            key, "has no effect in a worker's file; it is a setting of mm2.properties"
+        )
     known = known_names(Scope.SERVE) | known_names(Scope.WORKER) | known_names(Scope.TOP)
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known)}")
 
@@ -259,7 +264,7 @@ def _option(key: str) -> Option | None:
     return client_option(Scope.WORKER, key)
 
 
-def _of_client(key: str, scope: Scope, name: str) -> Placement:
+def _of_client(key: str, scope: Scope, name: str) -> KeyUse:
     prefix = f"{scope}."
     option = client_option(scope, name)
     if option is not None:

@@ -1,1 +1,1 @@
-"""The files that users bring: mm2.properties, Connect JSON, Strimzi and Kubernetes resources."""
+"""Reads the formats of configurations: mm2.properties, Connect JSON, Strimzi and Kubernetes resources."""

@@ -1,4 +1,4 @@
-"""Connectors in JSON files, in every shape that Connect takes or gives:
+"""Reads connectors from JSON files, in every shape that Connect accepts or returns:
 
 {"name": "mm2-msc", "config": {"connector.class": …}}     POST /connectors
 {"name": "mm2-msc", "connector.class": …}                 PUT /connectors/mm2-msc/config
@@ -18,7 +18,7 @@ from heliograph.config.formats.text.json_text import parse_json
 from heliograph.config.formats.text.node import Document, Node
 from heliograph.errors import ConfigError
 
-#: Of `initial_state` (KIP-980), and of Strimzi's `state`.
+#: Values of `initial_state` (KIP-980) and of Strimzi's `state`.
 RUNNING, PAUSED, STOPPED = "RUNNING", "PAUSED", "STOPPED"
 _STATES = (RUNNING, PAUSED, STOPPED)
 _EXPECTED = '{"name": …, "config": {…}}, or a bare configuration with connector.class'
@@ -26,7 +26,7 @@ _EXPECTED = '{"name": …, "config": {…}}, or a bare configuration with connec
 
 @dataclass(frozen=True, slots=True)
 class NamedConnector:
-    """One connector as a file has it. Its `state` is what it is to be in."""
+    """One connector of a file, and the state in which it should be."""
 
     name: str
     file: PropertiesFile
@@ -38,12 +38,12 @@ class NamedConnector:
 
 
 def read_connectors(path: Path) -> list[NamedConnector]:
-    """Of a file, or of all .json files of a folder. Raises ConfigError with every problem."""
+    """Reads a file, or all .json files of a folder. Raises ConfigError with every problem."""
     if not path.is_dir():
         return connectors_in(read_text(path), path.name, path.stem)
     files = sorted(each for each in path.iterdir() if each.suffix == ".json")
     if not files:
-        raise ConfigError(f"{path}: expected .json files of connectors in it, found none")
+        raise ConfigError(f"{path}: expected a folder with .json files of connectors, found none")
     found: list[NamedConnector] = []
     problems: list[str] = []
     for each in files:
@@ -51,17 +51,17 @@ def read_connectors(path: Path) -> list[NamedConnector]:
             found += connectors_in(read_text(each), each.name, each.stem)
         except ConfigError as error:
             problems += error.problems
-    problems += _twins(found)
+    problems += _duplicates(found)
     if problems:
         raise ConfigError(problems)
     return found
 
 
 def connectors_in(text: str, name: str, stem: str) -> list[NamedConnector]:
-    """`stem` names a bare configuration that has no name itself. Raises ConfigError."""
+    """`stem` is the name of a bare configuration without a name. Raises ConfigError."""
     document, warnings = parse_json(text, name)
     found = list(_connectors(document, document.root, stem, tuple(warnings)))
-    if problems := _twins(found):
+    if problems := _duplicates(found):
         raise ConfigError(problems)
     return found
 
@@ -106,7 +106,7 @@ def _wrapped(
     if inner is not None and document.setting(inner, "name") != name:
         # ConnectorsResource.checkAndPutConnectorConfigName
         raise ConfigError(
-            f"name: expected {name!r} in config, too, found {inner.text!r} ({document.at(inner)})"
+            f"name: expected {name!r} in config as well, found {inner.text!r} ({document.at(inner)})"
         )
     state = RUNNING
     if (wanted := fields.get("initial_state")) is not None:
@@ -135,7 +135,7 @@ def _bare(
 def _file(
     document: Document, fields: Mapping[str, Node], warnings: tuple[str, ...]
 ) -> PropertiesFile:
-    """A null is no setting, as for Connect."""
+    """A null is not a setting, as in Connect."""
     properties = {
         key: Property(document.setting(node, key), node.line)
         for key, node in fields.items()
@@ -144,14 +144,14 @@ def _file(
     return PropertiesFile(name=document.name, properties=properties, warnings=warnings)
 
 
-def _twins(connectors: Iterable[NamedConnector]) -> list[str]:
+def _duplicates(connectors: Iterable[NamedConnector]) -> list[str]:
     seen: dict[str, NamedConnector] = {}
     problems = []
     for each in connectors:
         first = seen.setdefault(each.name, each)
         if first is not each:
             problems.append(
-                f"{each.name}: expected one connector of that name, found them in {first.file.name} "
+                f"{each.name}: expected one connector of that name, found two, in {first.file.name} "
                 f"and {each.file.name}"
             )
     return problems

@@ -1,4 +1,4 @@
-"""The forms that a mirror's configuration may have, told by the file."""
+"""Tells the format of a configuration by its file name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Form(StrEnum):
 
 
 def form_of(path: Path) -> Form:
-    """By the name; a folder by what is in it."""
+    """By the file's extension; a folder is Connect JSON if it contains .json files."""
     if path.is_dir() and not (path / path.name).is_file():
         suffixes = {each.suffix for each in path.iterdir()}
         return Form.CONNECT if ".json" in suffixes else Form.PROPERTIES

@@ -1,4 +1,4 @@
-"""A mirror out of whatever form a user has it in, told by the file.
+"""Loads a mirror from any format, which the file name decides:
 
 mm2.properties             `mm2_properties.py`
 *.json, a folder of them   connectors of Connect, `connect_json.py`
@@ -18,7 +18,7 @@ from heliograph.config.connectors.worker import WorkerConfig, load_worker, worke
 from heliograph.config.formats import mm2_properties
 from heliograph.config.formats.connect_json import RUNNING, NamedConnector, read_connectors
 from heliograph.config.formats.format import Form, form_of
-from heliograph.config.formats.kubernetes import KubernetesSecrets, read_bags
+from heliograph.config.formats.kubernetes import KubernetesSecrets, read_kubernetes
 from heliograph.config.formats.strimzi import parse_strimzi
 from heliograph.config.formats.text.files import read_text
 from heliograph.config.mirror_config import MirrorConfig
@@ -28,8 +28,8 @@ from heliograph.errors import ConfigError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadOptions:
-    """What a user gives beside the file. `clusters` are the aliases of the targets to serve; `worker` is a
-    worker.properties for connectors; `secrets` are files or folders of Secrets and ConfigMaps."""
+    """Options of the command line. `clusters`: aliases of the targets to serve; `worker`: a
+    worker.properties for connectors; `secrets`: files or folders of Secrets and ConfigMaps."""
 
     clusters: Sequence[str] = ()
     worker: Path | None = None
@@ -37,58 +37,58 @@ class LoadOptions:
 
 
 def load(
-    path: Path, beside: LoadOptions | None = None, environment: Mapping[str, str] = os.environ
+    path: Path, options: LoadOptions | None = None, environment: Mapping[str, str] = os.environ
 ) -> MirrorConfig:
     """Raises ConfigError with every problem."""
-    beside = beside or LoadOptions()
+    options = options or LoadOptions()
     match form_of(path):
         case Form.PROPERTIES:
-            _refuse_worker(beside)
-            bags = read_bags(beside.secrets)
-            return mm2_properties.load(path, beside.clusters, environment, bags)
+            _refuse_worker(options)
+            secrets = read_kubernetes(options.secrets)
+            return mm2_properties.load(path, options.clusters, environment, secrets)
         case Form.CONNECT:
-            return _of_connect(path, beside, environment)
+            return _of_connect(path, options, environment)
         case Form.STRIMZI:
-            _refuse_worker(beside)
-            return _of_strimzi(path, beside, environment)
+            _refuse_worker(options)
+            return _of_strimzi(path, options, environment)
 
 
-def _refuse_worker(beside: LoadOptions) -> None:
-    if beside.worker is not None:
+def _refuse_worker(options: LoadOptions) -> None:
+    if options.worker is not None:
         raise ConfigError(
-            "--worker: is for connectors in JSON; this form has the worker's settings in it"
+            "--worker: only for connectors in JSON; other formats contain the worker's settings"
         )
 
 
-def _of_connect(path: Path, beside: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
+def _of_connect(path: Path, options: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
     named = read_connectors(path)
-    bags = read_bags(beside.secrets)
-    if beside.worker is not None:
-        worker = load_worker(beside.worker, environment, bags)
+    secrets = read_kubernetes(options.secrets)
+    if options.worker is not None:
+        worker = load_worker(options.worker, environment, secrets)
         made = [connector_of(each.name, each.file, worker) for each in named]
-        return _checked(named, made, worker, beside, worker.warnings)
-    workers = [implied_worker(each, environment, bags) for each in named]
+        return _checked(named, made, worker, options, worker.warnings)
+    workers = [implied_worker(each, environment, secrets) for each in named]
     made = [connector_of(e.name, e.file, w) for e, w in zip(named, workers, strict=True)]
-    return _checked(named, made, workers[0], beside)
+    return _checked(named, made, workers[0], options)
 
 
-def _of_strimzi(path: Path, beside: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
+def _of_strimzi(path: Path, options: LoadOptions, environment: Mapping[str, str]) -> MirrorConfig:
     found = parse_strimzi(read_text(path), path.name)
-    bags = KubernetesSecrets((*read_bags(beside.secrets).given, *found.bags))
-    worker = worker_of(found.worker, environment, bags)
+    secrets = KubernetesSecrets((*read_kubernetes(options.secrets).given, *found.secrets))
+    worker = worker_of(found.worker, environment, secrets)
     made = [connector_of(each.name, each.file, worker) for each in found.connectors]
-    return _checked(found.connectors, made, worker, beside, (*found.warnings, *worker.warnings))
+    return _checked(found.connectors, made, worker, options, (*found.warnings, *worker.warnings))
 
 
 def _checked(
     named: Iterable[NamedConnector],
     made: Iterable[Connector],
     worker: WorkerConfig,
-    beside: LoadOptions,
+    options: LoadOptions,
     warnings: Sequence[str] = (),
 ) -> MirrorConfig:
-    """Of a file everything has to be right; what it wants paused, or is not served, is left out."""
-    told = list(warnings)
+    """Raises ConfigError if any connector has a problem; leaves out connectors not RUNNING or not served."""
+    notes = list(warnings)
     states = {each.name: each.state for each in named}
     wanted = []
     targets = set()
@@ -97,19 +97,21 @@ def _checked(
         if settings is not None:
             targets.add(settings.target)
         if states[each.name] != RUNNING:
-            told.append(f"connector {each.name}: {states[each.name]}, so it is not run")
-        elif settings is None or not beside.clusters or settings.target in beside.clusters:
+            notes.append(
+                f"connector {each.name}: does not run, since its state is {states[each.name]}"
+            )
+        elif settings is None or not options.clusters or settings.target in options.clusters:
             wanted.append(each)
     mirror = assemble(wanted, worker)
     problems = [sentence for _, sentences in mirror.problems for sentence in sentences]
     problems += [
-        f"--clusters: {alias!r} is no target here ({', '.join(sorted(targets))})"
+        f"--clusters: {alias!r} is not a target of this configuration ({', '.join(sorted(targets))})"
         f"{did_you_mean(alias, targets)}"
-        for alias in beside.clusters
+        for alias in options.clusters
         if alias not in targets and not problems
     ]
     if not problems and not (mirror.flows or mirror.group_flows or mirror.heartbeats):
-        problems.append("No connector is to run: none is enabled and RUNNING")
+        problems.append("Nothing to run: no connector is both enabled and RUNNING")
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
-    return replace(mirror, warnings=tuple(dict.fromkeys([*told, *mirror.warnings])))
+    return replace(mirror, warnings=tuple(dict.fromkeys([*notes, *mirror.warnings])))

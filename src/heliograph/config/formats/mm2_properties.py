@@ -1,6 +1,6 @@
 """Reads mm2.properties, the file of MM2's dedicated mode, into a MirrorConfig.
 
-All problems of a file are found before any is raised, each with its line.
+All problems of a file are collected before they are raised, each with its line.
 """
 
 from __future__ import annotations
@@ -18,26 +18,31 @@ from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
 from heliograph.config.options.values import parse_list
-from heliograph.config.resolve.diagnostics import alias_problems, refusals, remarks, value_problems
-from heliograph.config.resolve.key_lookup import Placer
+from heliograph.config.resolve.diagnostics import (
+    alias_problems,
+    key_warnings,
+    refused_problems,
+    value_problems,
+)
+from heliograph.config.resolve.key_lookup import KeyLookup
 from heliograph.config.resolve.layers import Layers
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.placeholders import fill_in_placeholders
 from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.errors import ConfigError
 
-_NO_BAGS = KubernetesSecrets()
+_NO_SECRETS = KubernetesSecrets()
 
 
 def load(
     path: Path,
     clusters: Sequence[str] = (),
     environment: Mapping[str, str] = os.environ,
-    bags: KubernetesSecrets = _NO_BAGS,
+    secrets: KubernetesSecrets = _NO_SECRETS,
 ) -> MirrorConfig:
     """`clusters` are the aliases of the targets to serve, as MM2's --clusters; empty for all.
-    `environment` and `bags` fill in placeholders such as ${env:NAME}."""
-    file, problems = fill_in_placeholders(read_properties(path), environment, bags)
+    `environment` and `secrets` fill in placeholders such as ${env:NAME}."""
+    file, problems = fill_in_placeholders(read_properties(path), environment, secrets)
     return _Reading(file, problems).mirror(clusters)
 
 
@@ -57,11 +62,11 @@ class _Reading:
         enabled = [pair for pair in pairs if pair.is_enabled()]
         own = [pair.name for pair in pairs if pair.has_own_classes()]
         sources, sinks = [pair.source for pair in enabled], [pair.target for pair in enabled]
-        placer = Placer(aliases, sources, sinks, own)
-        placements = [placer.place(key) for key in self._file.properties]
-        self._problems += alias_problems(self._file, placements, aliases)
-        self._problems += value_problems(self._file, placements)
-        self._problems += refusals(self._file, placements)
+        lookup = KeyLookup(aliases, sources, sinks, own)
+        key_uses = [lookup.look_up(key) for key in self._file.properties]
+        self._problems += alias_problems(self._file, key_uses, aliases)
+        self._problems += value_problems(self._file, key_uses)
+        self._problems += refused_problems(self._file, key_uses)
         reader = Clusters(self._file, self._layers, self._problems, self._warnings)
         clusters = {alias: reader.read(alias) for alias in aliases}
         top = TypedSettings(self._layers.top(), Scope.TOP, self._file.name, self._problems)
@@ -81,7 +86,7 @@ class _Reading:
             channel_host=top.text("driver.channel.host"),
             channel_port=top.number("driver.channel.port"),
             accepts_unencrypted_secrets=top.text("spark.unencrypted.secrets.policy") == "accept",
-            warnings=(*self._file.warnings, *remarks(self._file, placements), *self._warnings),
+            warnings=(*self._file.warnings, *key_warnings(self._file, key_uses), *self._warnings),
             rest=tuple((n, s.value) for n, s in self._layers.top().items() if is_of_rest(n)),
         )
         return self._checked(mirror, pairs, served)
@@ -89,7 +94,7 @@ class _Reading:
     def _checked(
         self, mirror: MirrorConfig, pairs: Sequence[Pair], served: Sequence[str]
     ) -> MirrorConfig:
-        """Raises what was found; settings of several flows that are wrong are told once."""
+        """Raises all problems found; a problem that several flows share is reported once."""
         nothing = None if mirror.flows else self._nothing_mirrored(mirror, pairs, served)
         if nothing and not mirror.heartbeats and not self._problems:
             self._problems.append(nothing)
@@ -151,8 +156,8 @@ class _Reading:
         ]
         what = "No source->target replication flows: none"
         if mirror.heartbeats:
-            what = "Nothing is mirrored, only heartbeats are written: no flow"
-        towards = f" towards {', '.join(served)}" if served else ""
+            what = "No records are mirrored, only heartbeats are written: no flow"
+        towards = f" to {', '.join(served)}" if served else ""
         wanted = ", ".join(f"{key} = true" for key in keys[:6])
         return (
             f"{what} is enabled in {self._file.name}{towards}"

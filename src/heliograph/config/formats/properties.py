@@ -1,8 +1,8 @@
-"""Java .properties with the line of every key, so that a complaint can say where.
+"""Reads Java .properties files with the line number of every key.
 
-The grammar is javaproperties' (`java.util.Properties.load`). As in Java the bytes are Latin-1; a
-file with other letters is reported, since Java would read them wrongly in silence. Of a key that
-stands twice, the last one holds, as in Java; that is reported, too.
+The grammar is javaproperties' (`java.util.Properties.load`). As in Java, the bytes are Latin-1; other
+letters give a warning, since Java would read them wrongly without one. If a key appears twice, the last
+value counts, as in Java, with a warning.
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ _UTF8_BOM = "\xef\xbb\xbf"  # as Latin-1; Windows editors put it before the firs
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A value, escapes resolved, and the line where its key stands (from 1; 0 if it has none).
+    """A value, escapes resolved, and the line of its key (from 1; 0 if it has none).
 
-    `written` is what the user wrote where placeholders were filled in (`placeholders.py`), `broken`
-    says that some could not be. `place` is where it comes from if that is not the file at hand: a
-    variable of the environment, or another file.
+    `written` is the value before placeholders were filled in (`placeholders.py`); `broken`: some could not
+    be. `place` is the origin if it is not the file itself: an environment variable, or another file.
     """
 
     value: str
@@ -36,11 +35,11 @@ class Property:
 
     @property
     def shown(self) -> str:
-        """What a message may show: a value from elsewhere may be a secret."""
+        """The value for messages: as written, since a value that was filled in may be a secret."""
         return self.value if self.written is None else self.written
 
     def at(self, name: str) -> str:
-        """Where a user finds it, in the file of this name."""
+        """Place in the file of this name, for messages."""
         return self.place or (f"{name}:{self.line}" if self.line else name)
 
     @property
@@ -50,18 +49,20 @@ class Property:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertiesFile:
-    """All keys of a file, in the order of their first appearance."""
+    """All keys of a file, in order of first appearance."""
 
     name: str
     properties: dict[str, Property]
     warnings: tuple[str, ...] = ()
 
     def where(self, key: str) -> str:
-        return self.properties[key].at(self.name)
+        """Place of the key, for messages; the name of the file if the key is not set."""
+        found = self.properties.get(key)
+        return self.name if found is None else found.at(self.name)
 
 
 def read_properties(path: Path) -> PropertiesFile:
-    """`path` may be a folder with a file of its own name in it, as a ConfigMap's mount may be."""
+    """`path` may be a folder that contains a file of the same name, as when a ConfigMap is mounted."""
     if (path / path.name).is_file():
         path /= path.name
     with named_if_unreadable(path):
@@ -79,20 +80,20 @@ def parse_properties(text: str, name: str) -> PropertiesFile:
     warnings: list[str] = []
     if text.startswith(_UTF8_BOM):
         text = text.removeprefix(_UTF8_BOM)
-        warnings.append(f"{name}:1: the byte order mark before the first key was left out")
+        warnings.append(f"{name}:1: ignored the byte order mark before the first key")
     for line, element in _numbered(text, name):
         if not isinstance(element, javaproperties.KeyValue):
             continue
         earlier = properties.get(element.key)
         if earlier is not None:
             warnings.append(
-                f"{element.key}: stands twice, in {name}:{earlier.line} and {name}:{line}; "
-                f"line {line} holds"
+                f"{element.key}: set twice, in {name}:{earlier.line} and {name}:{line}; "
+                f"line {line} counts"
             )
         if not element.source.isascii():
             warnings.append(
-                f"{element.key}: {name}:{line} has letters beyond ASCII, read as Latin-1 as in "
-                r"Java; write them as \uXXXX"
+                f"{element.key}: letters beyond ASCII are read as Latin-1, as in Java; write them as "
+                rf"\uXXXX ({name}:{line})"
             )
         properties[element.key] = Property(element.value, line)
     return PropertiesFile(name=name, properties=properties, warnings=tuple(warnings))
@@ -117,5 +118,5 @@ def _numbered(text: str, name: str) -> Iterator[tuple[int, javaproperties.Proper
 
 
 def _line_ends(source: str) -> int:
-    """Line ends as Java counts them; str.splitlines would split at U+0085 and others, too."""
+    """Line ends as Java counts them; str.splitlines would also split at U+0085 and others."""
     return source.replace("\r\n", "\n").replace("\r", "\n").count("\n")

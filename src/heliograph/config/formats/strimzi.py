@@ -1,10 +1,10 @@
-"""Strimzi's `KafkaMirrorMaker2` as the worker and the connectors that its operator makes of it.
+"""Reads Strimzi's `KafkaMirrorMaker2` as the worker and the connectors that its operator would create.
 
     v1                                  v1beta2 and before
     spec.target                         spec.connectCluster, one of spec.clusters
     spec.mirrors[].source               spec.mirrors[].sourceCluster, targetCluster
 
-Mirrors `KafkaMirrorMaker2Cluster` and `KafkaMirrorMaker2Connectors`. Names of connectors are Strimzi's:
+Mirrors `KafkaMirrorMaker2Cluster` and `KafkaMirrorMaker2Connectors`. Connectors have Strimzi's names:
 `A->B.MirrorSourceConnector`.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.config.formats.connect_json import NamedConnector
-from heliograph.config.formats.kubernetes import Bag, bags_in, resources_in
+from heliograph.config.formats.kubernetes import KubernetesObject, objects_in, resources_in
 from heliograph.config.formats.properties import PropertiesFile, Property
 from heliograph.config.formats.strimzi_clusters import (
     PROVIDER,
@@ -38,13 +38,13 @@ _STORAGE = {
     "offset.storage.topic": ("offsetStorageTopic", "mirrormaker2-cluster-offsets"),
     "status.storage.topic": ("statusStorageTopic", "mirrormaker2-cluster-status"),
 }
-#: Of the worker, by the fields of the target that stand for them.
+#: Settings of the worker that are fields of the target, with the field.
 STORAGE_FIELDS = {name: its_field for name, (its_field, _) in _STORAGE.items()}
 _MIRROR_FIELDS = frozenset(
     {"source", "sourceCluster", "targetCluster", *SECTIONS}.union(*PATTERNS.values())
 )
 _SPEC_FIELDS = frozenset({"target", "clusters", "connectCluster", "mirrors", "replicas", "version"})
-#: Of the pods, which are Kubernetes' business.
+#: Fields about pods, without effect outside of Kubernetes.
 _POD_FIELDS = frozenset(
     [
         "image",
@@ -68,18 +68,18 @@ _POD_FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrimziMirror:
-    """`worker` and `connectors` hold placeholders for Secrets; `bags` are those of the same file."""
+    """`worker` and `connectors` contain placeholders for Secrets; `secrets` are those in the same file."""
 
     name: str
     namespace: str
     worker: PropertiesFile
     connectors: tuple[NamedConnector, ...]
-    bags: tuple[Bag, ...] = field(repr=False)
+    secrets: tuple[KubernetesObject, ...] = field(repr=False)
     warnings: tuple[str, ...] = ()
 
 
 def parse_strimzi(text: str, name: str) -> StrimziMirror:
-    """The one resource of that kind in a file; Raises ConfigError with every problem."""
+    """Reads the one KafkaMirrorMaker2 of a file. Raises ConfigError with every problem."""
     documents, warnings = parse_yaml(text, name)
     found: list[tuple[Document, Node]] = []
     others = []
@@ -93,11 +93,11 @@ def parse_strimzi(text: str, name: str) -> StrimziMirror:
         at = ", ".join(document.at(resource) for document, resource in found)
         raise ConfigError(
             f"{name}: expected one resource of kind {KIND}, found {len(found) or 'none'}"
-            + (f" ({at})" if at else f"{'; of ' + ', '.join(others[:5]) if others else ''}")
+            + (f" ({at})" if at else f"{'; found ' + ', '.join(others[:5]) if others else ''}")
         )
     if others:
-        warnings.append(f"{name}: not read: {', '.join(others)}")
-    return _Reading(*found[0], warnings).mirror(tuple(bags_in(documents)))
+        warnings.append(f"{name}: ignored other resources: {', '.join(others)}")
+    return _Reading(*found[0], warnings).mirror(tuple(objects_in(documents)))
 
 
 def _identity(document: Document, resource: Node) -> tuple[str, str]:
@@ -121,12 +121,12 @@ class _Reading:
         self._namespace = its["namespace"].text if "namespace" in its else ""
         self._clusters = StrimziClusters(document, self._namespace, self._problems, self._warnings)
 
-    def mirror(self, bags: tuple[Bag, ...]) -> StrimziMirror:
+    def mirror(self, secrets: tuple[KubernetesObject, ...]) -> StrimziMirror:
         spec_node = self._fields.get("spec")
         if spec_node is None:
             raise ConfigError(f"spec: missing ({self._document.at(self._node)})")
         spec = self._document.mapping(spec_node, "spec")
-        self._judge_spec(spec)
+        self._check_spec(spec)
         target = self._target(spec, spec_node)
         if target is None:
             raise ConfigError(self._problems)
@@ -141,11 +141,11 @@ class _Reading:
             namespace=self._namespace,
             worker=worker,
             connectors=tuple(mirrors),
-            bags=bags,
+            secrets=secrets,
             warnings=tuple(dict.fromkeys(self._warnings)),
         )
 
-    def _judge_spec(self, spec: Mapping[str, Node]) -> None:
+    def _check_spec(self, spec: Mapping[str, Node]) -> None:
         self._clusters.unknown(spec, "spec", _SPEC_FIELDS | _POD_FIELDS)
         if pods := [name for name in spec if name in _POD_FIELDS]:
             self._warnings.append(
@@ -156,7 +156,7 @@ class _Reading:
     # ── clusters ─────────────────────────────────────────────────────────────────────────────
 
     def _target(self, spec: Mapping[str, Node], node: Node) -> tuple[str, Node] | None:
-        """Where it is in the file, and the node."""
+        """Path in the document, and the node."""
         if "target" in spec:
             return "spec.target", spec["target"]
         clusters = self._declared(spec)
@@ -176,7 +176,7 @@ class _Reading:
         )
         at = self._document.at(spec["connectCluster"])
         if len(targets) == 1 and (only := next(iter(targets))) in clusters:
-            self._warnings.append(f"{sentence}; Strimzi refuses that, here it is {only} ({at})")
+            self._warnings.append(f"{sentence}; Strimzi refuses this, here {only} is used ({at})")
             return clusters[only]
         self._problems.append(f"{sentence}; its aliases are {', '.join(clusters)} ({at})")
         return None
@@ -216,7 +216,7 @@ class _Reading:
         return found
 
     def _worker(self, path: str, node: Node) -> PropertiesFile:
-        """The KafkaConnect that runs it: what reaches the target, for its own clients and the connectors'."""
+        """The settings of the Connect worker: how its own and the connectors' clients reach the target."""
         fields = self._document.mapping(node, path)
         config = self._clusters.config(node, path)
         settings: Settings = {}
@@ -286,7 +286,7 @@ class _Reading:
             )
 
     def _side(self, side: str, path: str, node: Node) -> Settings:
-        """Of the target's config only what is a client's: the rest is the worker's."""
+        """Of the target's config, only settings of clients: the rest belongs to the worker."""
         alias = Property(self._clusters.alias(node, path), node.line)
         config = self._clusters.config(node, path)
         if side == "target":

@@ -1,7 +1,7 @@
-"""A cluster of a `KafkaMirrorMaker2` in Kafka's own settings: address, tls, authentication, config.
+"""Translates a cluster of a `KafkaMirrorMaker2` into Kafka's settings: address, tls, authentication, config.
 
 Mirrors `KafkaMirrorMaker2Connectors.addClusterToMirrorMaker2ConnectorConfig` of Strimzi 1.x, and of 0.4x
-for OAuth. Secrets stay placeholders, ${strimzisecrets:<namespace>/<secret>:<key>}, as Strimzi has them.
+for OAuth. Secrets stay placeholders, ${strimzisecrets:<namespace>/<secret>:<key>}, as in Strimzi.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TARGET_FIELDS = _FIELDS | {
     "offsetStorageTopic",
     "statusStorageTopic",
 }
-#: `KafkaMirrorMaker2ClusterSpec.FORBIDDEN_PREFIXES` and their exceptions: Strimzi leaves these out.
+#: `KafkaMirrorMaker2ClusterSpec.FORBIDDEN_PREFIXES` and exceptions: Strimzi ignores these settings.
 FORBIDDEN = (
     "ssl.",
     "sasl.",
@@ -46,7 +46,7 @@ ALLOWED = (
     "ssl.enabled.protocols",
 )
 _CUSTOM = ("ssl.keystore.", "sasl.")
-#: Options of OAuth's JAAS line that are plain values, by Strimzi's fields.
+#: Options of OAuth's JAAS line that are plain values, by Strimzi's field.
 _OAUTH_VALUES = {
     "clientId": "oauth.client.id",
     "username": "oauth.password.grant.username",
@@ -87,7 +87,7 @@ class StrimziClusters:
         return self.text(fields, "alias", path, node)
 
     def access(self, node: Node, path: str) -> Settings:
-        """How to reach it: bootstrap.servers, and what tls and authentication stand for."""
+        """How to reach the cluster: bootstrap.servers, and the settings for tls and authentication."""
         fields = self.document.mapping(node, path)
         servers = self.text(fields, "bootstrapServers", path, node)
         place = fields.get("bootstrapServers", node)
@@ -107,7 +107,7 @@ class StrimziClusters:
         return found
 
     def config(self, node: Node, path: str, also: tuple[str, ...] = ()) -> Settings:
-        """`config` of a cluster without what Strimzi leaves out of it; `also` is left out in silence."""
+        """`config` of a cluster without the settings that Strimzi ignores, and without `also`."""
         fields = self.document.mapping(node, path)
         if (config := _set(fields, "config")) is None:
             return {}
@@ -115,7 +115,7 @@ class StrimziClusters:
         for name, value in self.document.mapping(config, f"{path}.config").items():
             if name.startswith(FORBIDDEN) and name not in ALLOWED:
                 self.warnings.append(
-                    f"{path}.config.{name}: has no effect: Strimzi leaves it out; write tls or "
+                    f"{path}.config.{name}: has no effect: Strimzi ignores it; write tls or "
                     f"authentication ({self.document.at(value)})"
                 )
             elif name not in also:
@@ -168,7 +168,7 @@ class StrimziClusters:
         ]
 
     def _authentication(self, node: Node, path: str) -> tuple[Settings, bool]:
-        """The settings, and whether they are those of SASL."""
+        """The settings, and whether they use SASL."""
         fields = self.document.mapping(node, path)
         kind = self.text(fields, "type", path, node)
         readers: dict[str, Callable[[Mapping[str, Node], str, Node], Settings]] = {
@@ -258,8 +258,8 @@ class StrimziClusters:
                     found[name] = Property(value, each.line)
                 else:
                     self.warnings.append(
-                        f"{path}.config.{name}: has no effect: Strimzi takes {' and '.join(_CUSTOM)}… here "
-                        f"({self.document.at(each)})"
+                        f"{path}.config.{name}: has no effect: Strimzi reads only {' and '.join(_CUSTOM)}… "
+                        f"here ({self.document.at(each)})"
                     )
         return found
 

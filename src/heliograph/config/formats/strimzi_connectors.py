@@ -1,4 +1,4 @@
-"""The connectors of a mirror of a `KafkaMirrorMaker2`: a section for each, and patterns for all of them."""
+"""Reads the connectors of one mirror of a `KafkaMirrorMaker2`: a section for each, and common patterns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STATES = {"running": RUNNING, "paused": PAUSED, "stopped": STOPPED}
 
 
 class StrimziConnectors:
-    """`version` is that of the API."""
+    """`version` is the version of the API."""
 
     def __init__(self, clusters: StrimziClusters, version: str) -> None:
         self._clusters = clusters
@@ -68,8 +68,8 @@ class StrimziConnectors:
     def _without_source(
         self, sections: dict[str, tuple[int, Mapping[str, Node]]], path: str, node: Node
     ) -> None:
-        """Its operator starts only what has a section. Files of old, and the guides around them, leave the
-        source connector out and expect records."""
+        """Strimzi's operator starts only connectors that have a section. Old files and guides leave out the
+        source connector and still expect records."""
         at = self._document.at(node)
         if self._version.endswith("/v1"):
             self._clusters.warnings.append(
@@ -79,7 +79,7 @@ class StrimziConnectors:
         else:
             self._clusters.warnings.append(
                 f"{path}.sourceConnector: missing; Strimzi would mirror no records, here they are mirrored "
-                f"with its defaults ({at})"
+                f"with the connector's defaults ({at})"
             )
             sections["sourceConnector"] = (node.line, {})
 
@@ -91,7 +91,7 @@ class StrimziConnectors:
             for name, each in self._document.mapping(config, f"{path}.config").items():
                 if name in _FORBIDDEN:
                     self._clusters.warnings.append(
-                        f"{path}.config.{name}: has no effect: Strimzi leaves it out "
+                        f"{path}.config.{name}: has no effect: Strimzi ignores it "
                         f"({self._document.at(each)})"
                     )
                 else:
@@ -138,8 +138,8 @@ def _old_names(
 ) -> list[str]:
     return [
         f"{path}.{name}: "
-        + ("has no effect next to" if len(given) > 1 else "read as")
-        + f" {name.replace('Blacklist', 'Exclude')}, its name today ({document.at(mirror[name])})"
+        + ("has no effect, since its new name is set:" if len(given) > 1 else "old name, read as")
+        + f" {name.replace('Blacklist', 'Exclude')} ({document.at(mirror[name])})"
         for name in given
         if "Blacklist" in name
     ]

@@ -1,7 +1,8 @@
-"""The option table: every setting that may stand in a mirror's configuration, declared once.
+"""The option table: every setting of a mirror's configuration, defined once.
 
-To support an option that is LATER or REFUSED, change its line and read it where the others are
-read. `docs/configuration.md` is made from this table (`config/options/reference_page.py`).
+Files are checked by it, Connect's validation answers from it, and `docs/configuration.md` is generated
+from it (`config/options/reference_page.py`). To support an option that is LATER or REFUSED, change its
+definition and read it where the others are read.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from heliograph.config.options.source import SOURCE
 from heliograph.config.options.top import PROVIDERS, TOP
 from heliograph.config.options.worker import WORKER, WORKER_TOP_LEVEL_PREFIXES
 
-#: What the reference page shows together, in its order.
+#: The sections of the reference page, in its order.
 SECTIONS: dict[str, tuple[Option, ...]] = {
     "The file": TOP,
     "Config providers": PROVIDERS,

@@ -1,4 +1,4 @@
-"""Broker addresses as `bootstrap.servers` lists them."""
+"""Parses the broker addresses that `bootstrap.servers` lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _HOST_PORT = re.compile(r"(?:[0-9a-zA-Z\-%._]*://)?(\[[0-9a-zA-Z\-%._:]+\]|[0-9a
 
 
 def host_port(server: str) -> str:
-    """`host:port` without the protocol that may stand before it; InvalidValue if it is no address."""
+    """`host:port` without the protocol before it, if any. Raises InvalidValue."""
     match = _HOST_PORT.fullmatch(server)
     if match is None:
         raise InvalidValue("host:port")

@@ -1,21 +1,17 @@
-"""Groups, checkpoints and group offsets (`MirrorCheckpointConfig`)."""
+"""Options of groups, checkpoints and group offsets (`MirrorCheckpointConfig`)."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.option import Importance, Option, Scope
-from heliograph.config.options.values import (
-    BOOLEAN,
-    CLASS,
-    LIST,
-    LONG,
-    SHORT,
-    STRING,
+from heliograph.config.options.checks import (
+    no_duplicates,
     one_of,
     positive_or_broker_default,
     positive_or_never,
 )
+from heliograph.config.options.option import Importance, Option, Scope
+from heliograph.config.options.values import BOOLEAN, CLASS, LIST, LONG, SHORT, STRING
 
 _checkpoint = partial(Option, scope=Scope.CONNECTOR)
 
@@ -24,42 +20,44 @@ CHECKPOINT = (
         name="groups",
         type=LIST,
         default=".*",
+        valid=no_duplicates,
         importance=Importance.HIGH,
-        doc="Java regular expressions of the groups to follow",
+        doc="Java regular expressions of the consumer groups whose offsets are translated",
     ),
     _checkpoint(
         name="groups.exclude",
         type=LIST,
         default="console-consumer-.*, connect-.*, __.*",
+        valid=no_duplicates,
         importance=Importance.HIGH,
-        doc="Java regular expressions of groups to leave out; wins over groups",
+        doc="Java regular expressions of groups to leave out; takes precedence over groups",
         since="2.7",
     ),
     _checkpoint(
         name="groups.blacklist",
         type=LIST,
         importance=Importance.HIGH,
-        doc="Old name of groups.exclude, which Kafka 4.0 dropped",
+        doc="Old name of groups.exclude; Kafka 4.0 removed it",
         renamed_to="groups.exclude",
     ),
     _checkpoint(
         name="group.filter.class",
         type=CLASS,
         default="org.apache.kafka.connect.mirror.DefaultGroupFilter",
-        doc="Which groups are followed: MM2's filter, or your own as module:Class",
+        doc="Class that selects groups: MM2's filter, or your own as module:Class",
     ),
     _checkpoint(
         name="refresh.groups.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether to look for new groups",
+        doc="Whether new groups are found while the mirror runs",
     ),
     _checkpoint(
         name="refresh.groups.interval.seconds",
         type=LONG,
         default="600",
         valid=positive_or_never,
-        doc="How often to look for new groups",
+        doc="How often to look for new groups, in seconds",
     ),
     _checkpoint(
         name="emit.checkpoints.enabled",
@@ -72,7 +70,7 @@ CHECKPOINT = (
         type=LONG,
         default="60",
         valid=positive_or_never,
-        doc="How often group offsets are translated",
+        doc="How often group offsets are translated, in seconds",
     ),
     _checkpoint(
         name="checkpoints.topic.replication.factor",
@@ -85,7 +83,7 @@ CHECKPOINT = (
         name="sync.group.offsets.enabled",
         type=BOOLEAN,
         default="false",
-        doc="Whether translated offsets are committed for groups of the target (KIP-545)",
+        doc="Whether translated offsets are committed for the same groups on the target (KIP-545)",
         since="2.7",
     ),
     _checkpoint(
@@ -93,7 +91,7 @@ CHECKPOINT = (
         type=LONG,
         default="60",
         valid=positive_or_never,
-        doc="How often translated offsets are committed",
+        doc="How often translated offsets are committed, in seconds",
         since="2.7",
     ),
     _checkpoint(
@@ -101,8 +99,8 @@ CHECKPOINT = (
         type=STRING,
         default="exact",
         valid=one_of("exact", "syncs"),
-        doc="How committed offsets are translated: exact, by what raw copying knows, or syncs, as "
-        "MM2 does",
+        doc="How committed offsets are translated: exact uses the offset map of every copied batch, "
+        "syncs uses offset syncs, as MM2 does",
         since="heliograph",
     ),
 )

@@ -1,178 +1,36 @@
-"""How to reach a cluster (`MirrorClientConfig.CLIENT_CONFIG_DEF`), its consumers and producers.
-
-What names a Java class of the user's own, or a provider of the JVM, is refused: a connection without what
-it does would fail, or lack the protection that the file asks for.
-"""
+"""Options of clients: how to reach a cluster (`MirrorClientConfig`), and how to consume and produce."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.options.values import (
-    BOOLEAN,
-    CLASS,
-    DOUBLE,
-    INT,
-    LIST,
-    LONG,
-    PASSWORD,
-    SHORT,
-    STRING,
-    OptionType,
-    at_least,
-    one_of,
-    one_of_ignoring_case,
-)
-
-#: Of the JVM, or of brokers, which validate tokens; a client here does without.
-_WITHOUT_EFFECT = frozenset(
-    {
-        "ssl.provider",
-        "ssl.keymanager.algorithm",
-        "ssl.trustmanager.algorithm",
-        "ssl.secure.random.implementation",
-        "sasl.kerberos.kinit.cmd",
-        "sasl.kerberos.ticket.renew.window.factor",
-        "sasl.kerberos.ticket.renew.jitter",
-        "sasl.kerberos.min.time.before.relogin",
-        "sasl.login.refresh.window.jitter",
-        "sasl.login.refresh.min.period.seconds",
-        "sasl.login.refresh.buffer.seconds",
-        "sasl.login.read.timeout.ms",
-        "sasl.login.retry.backoff.ms",
-        "sasl.login.retry.backoff.max.ms",
-        "sasl.oauthbearer.jwt.validator.class",
-        "sasl.oauthbearer.scope.claim.name",
-        "sasl.oauthbearer.sub.claim.name",
-        "sasl.oauthbearer.jwks.endpoint.url",
-        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
-        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
-        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
-        "sasl.oauthbearer.clock.skew.seconds",
-        "sasl.oauthbearer.expected.audience",
-        "sasl.oauthbearer.expected.issuer",
-        "sasl.oauthbearer.allow.unverified.audience",
-        "sasl.oauthbearer.allow.unverified.issuer",
-    }
-)
-_REFUSED = ("ssl.engine.factory.class", "sasl.login.class", "sasl.oauthbearer.assertion.")
-
-# name, type, default
-_SSL: tuple[tuple[str, OptionType, str | None], ...] = (
-    ("protocol", STRING, "TLSv1.3"),
-    ("provider", STRING, None),
-    ("cipher.suites", LIST, None),
-    ("enabled.protocols", LIST, "TLSv1.2,TLSv1.3"),
-    ("keystore.type", STRING, "JKS"),
-    ("keystore.key", PASSWORD, None),
-    ("keystore.certificate.chain", PASSWORD, None),
-    ("keystore.location", STRING, None),
-    ("keystore.password", PASSWORD, None),
-    ("key.password", PASSWORD, None),
-    ("truststore.type", STRING, "JKS"),
-    ("truststore.location", STRING, None),
-    ("truststore.password", PASSWORD, None),
-    ("truststore.certificates", PASSWORD, None),
-    ("keymanager.algorithm", STRING, "SunX509"),
-    ("trustmanager.algorithm", STRING, "PKIX"),
-    ("endpoint.identification.algorithm", STRING, "https"),
-    ("secure.random.implementation", STRING, None),
-    ("engine.factory.class", CLASS, None),
-)
-
-_SASL: tuple[tuple[str, OptionType, str | None], ...] = (
-    ("mechanism", STRING, "GSSAPI"),
-    ("jaas.config", PASSWORD, None),
-    ("client.callback.handler.class", CLASS, None),
-    ("login.callback.handler.class", CLASS, None),
-    ("login.class", CLASS, None),
-    ("kerberos.service.name", STRING, None),
-    ("kerberos.kinit.cmd", STRING, "/usr/bin/kinit"),
-    ("kerberos.ticket.renew.window.factor", DOUBLE, "0.8"),
-    ("kerberos.ticket.renew.jitter", DOUBLE, "0.05"),
-    ("kerberos.min.time.before.relogin", LONG, "60000"),
-    ("login.refresh.window.factor", DOUBLE, "0.8"),
-    ("login.refresh.window.jitter", DOUBLE, "0.05"),
-    ("login.refresh.min.period.seconds", SHORT, "60"),
-    ("login.refresh.buffer.seconds", SHORT, "300"),
-    ("login.connect.timeout.ms", INT, None),
-    ("login.read.timeout.ms", INT, None),
-    ("login.retry.backoff.ms", LONG, "100"),
-    ("login.retry.backoff.max.ms", LONG, "10000"),
-)
-
-_OAUTHBEARER: tuple[tuple[str, OptionType, str | None], ...] = (
-    ("jwt.retriever.class", CLASS, None),
-    ("jwt.validator.class", CLASS, None),
-    ("scope", STRING, None),
-    ("client.credentials.client.id", STRING, None),
-    ("client.credentials.client.secret", PASSWORD, None),
-    ("assertion.algorithm", STRING, "RS256"),
-    ("assertion.claim.aud", STRING, None),
-    ("assertion.claim.exp.seconds", INT, "300"),
-    ("assertion.claim.iss", STRING, None),
-    ("assertion.claim.jti.include", BOOLEAN, "false"),
-    ("assertion.claim.nbf.seconds", INT, "60"),
-    ("assertion.claim.sub", STRING, None),
-    ("assertion.file", STRING, None),
-    ("assertion.private.key.file", STRING, None),
-    ("assertion.private.key.passphrase", PASSWORD, None),
-    ("assertion.template.file", STRING, None),
-    ("scope.claim.name", STRING, "scope"),
-    ("sub.claim.name", STRING, "sub"),
-    ("token.endpoint.url", STRING, None),
-    ("jwks.endpoint.url", STRING, None),
-    ("jwks.endpoint.refresh.ms", LONG, "3600000"),
-    ("jwks.endpoint.retry.backoff.ms", LONG, "100"),
-    ("jwks.endpoint.retry.backoff.max.ms", LONG, "10000"),
-    ("clock.skew.seconds", INT, "30"),
-    ("expected.audience", LIST, None),
-    ("expected.issuer", STRING, None),
-    ("allow.unverified.audience", BOOLEAN, None),
-    ("allow.unverified.issuer", BOOLEAN, None),
-    ("header.urlencode", BOOLEAN, "false"),
-)
+from heliograph.config.options.checks import at_least, one_of, one_of_ignoring_case
+from heliograph.config.options.client_security import CLIENT_SECURITY
+from heliograph.config.options.option import Importance, Option, Scope
+from heliograph.config.options.values import INT, LIST, LONG, STRING
 
 _client = partial(Option, scope=Scope.CLIENT)
-_security = partial(_client, importance=Importance.MEDIUM)
-
-
-def _support(name: str) -> Support:
-    if name.startswith(_REFUSED):
-        return Support.REFUSED
-    return Support.LATER if name in _WITHOUT_EFFECT else Support.ACTED
-
 
 CLIENT = (
     _client(
         name="bootstrap.servers",
         type=LIST,
         importance=Importance.HIGH,
-        doc="Brokers to ask first, as host:port, separated by commas",
+        doc="Brokers to connect to first, as host:port, separated by commas",
     ),
-    _security(
+    _client(
         name="security.protocol",
         type=STRING,
         default="PLAINTEXT",
-        valid=one_of_ignoring_case("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
-        doc="How to talk to brokers",
+        valid=one_of_ignoring_case(
+            *("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"),
+            expected="PLAINTEXT or SSL or SASL_PLAINTEXT or SASL_SSL",
+        ),
+        importance=Importance.MEDIUM,
+        doc="Whether connections to brokers are encrypted (SSL) and log in (SASL): PLAINTEXT, SSL, "
+        "SASL_PLAINTEXT or SASL_SSL",
     ),
-    *(
-        _security(
-            name=f"{family}.{name}",
-            type=type_,
-            default=default,
-            doc=doc,
-            support=_support(f"{family}.{name}"),
-        )
-        for family, doc, options in (
-            ("ssl", "TLS", _SSL),
-            ("sasl", "SASL", _SASL),
-            ("sasl.oauthbearer", "SASL OAUTHBEARER", _OAUTHBEARER),
-        )
-        for name, type_, default in options
-    ),
+    *CLIENT_SECURITY,
 )
 
 CONSUMER = (
@@ -205,28 +63,28 @@ CONSUMER = (
             doc=doc,
         )
         for name, default, low, importance, doc in (
-            # Measured: more per answer is no faster, and takes as much more memory per broker.
+            # Measured: a larger limit is no faster, and takes more memory per broker in proportion.
             (
                 "fetch.max.bytes",
                 "8388608",
                 1,
                 Importance.MEDIUM,
-                "At most so many bytes in one answer of a broker, unless a single batch is larger; "
-                "Kafka's default is 52428800",
+                "Most bytes in one fetch response of a broker; a larger batch is still fetched. Kafka's "
+                "default is 52428800",
             ),
             (
                 "max.partition.fetch.bytes",
                 "1048576",
                 1,
                 Importance.HIGH,
-                "At most so many bytes of one partition in an answer, unless a single batch is larger",
+                "Most bytes of one partition in a fetch response; a larger batch is still fetched",
             ),
             (
                 "fetch.min.bytes",
                 "1",
                 0,
                 Importance.HIGH,
-                "A broker answers once it has so many bytes, or fetch.max.wait.ms is over",
+                "A broker responds once it has this many bytes, or after fetch.max.wait.ms",
             ),
             (
                 "fetch.max.wait.ms",
@@ -247,8 +105,8 @@ PRODUCER = (
         default="33554432",
         valid=at_least(1),
         importance=Importance.HIGH,
-        doc="Bytes of fetched records that a task of a flow holds until the target has them; nothing "
-        "more is fetched meanwhile",
+        doc="Bytes of fetched records that a task of a flow holds until the target has acknowledged them; "
+        "when they are used up, fetching pauses",
     ),
     Option(
         name="max.request.size",
@@ -257,8 +115,8 @@ PRODUCER = (
         default="1048576",
         valid=at_least(1),
         importance=Importance.MEDIUM,
-        doc="A request is filled with batches of several partitions up to this size; it is no limit "
-        "for a batch or a record",
+        doc="Size up to which batches of several partitions are put into one produce request; a larger "
+        "batch or record is still sent",
     ),
     Option(
         name="transaction.timeout.ms",
@@ -266,7 +124,7 @@ PRODUCER = (
         scope=Scope.PRODUCER,
         default="60000",
         valid=at_least(1000),
-        doc="When the target aborts a transaction that was left open; none is kept open past a third of "
-        "that",
+        doc="Time after which the target aborts an open transaction, in milliseconds. Heliograph commits "
+        "within a third of it",
     ),
 )

@@ -1,10 +1,21 @@
-"""What all three connectors of a flow have (`ConnectorConfig`, `MirrorConnectorConfig`)."""
+"""Options that all three connectors of a flow share (`ConnectorConfig`, `MirrorConnectorConfig`)."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.options.checks import (
+    at_least,
+    byte_array_converter,
+    connector_name,
+    no_duplicates,
+    one_of,
+    one_of_ignoring_case,
+    topic_characters,
+    topic_name,
+    unique_aliases,
+)
+from heliograph.config.options.option import Importance, InConnector, Option, Scope, Support
 from heliograph.config.options.values import (
     BOOLEAN,
     BYTE_ARRAY_CONVERTER,
@@ -13,10 +24,6 @@ from heliograph.config.options.values import (
     LIST,
     LONG,
     STRING,
-    at_least,
-    byte_array_converter,
-    one_of,
-    topic_characters,
 )
 
 _connector = partial(Option, scope=Scope.CONNECTOR)
@@ -27,8 +34,9 @@ _MIRROR = (
     _connector(
         name="enabled",
         type=BOOLEAN,
-        default="false",  # of dedicated mode; true in the ConfigDef of the connectors
+        default="false",  # of MM2's dedicated mode
         doc="Whether the flow mirrors records",
+        in_connector=InConnector(default="true"),
     ),
     _connector(
         name="tasks.max",
@@ -36,14 +44,16 @@ _MIRROR = (
         default="1",
         valid=at_least(1),
         importance=Importance.HIGH,
-        doc="At most so many tasks copy the flow",
+        doc="Most tasks that copy the flow",
     ),
     _connector(
         name="name",
         type=STRING,
         default="",
+        valid=connector_name,
         importance=Importance.HIGH,
-        doc="Name in the keys of stored offsets; the connector's class if not set",
+        doc="Name of the connector in the keys of stored offsets; the connector's class if not set",
+        in_connector=InConnector(required=True),
     ),
     _connector(
         name="replication.policy.class",
@@ -57,27 +67,29 @@ _MIRROR = (
         type=STRING,
         default=".",
         valid=topic_characters,
-        doc="What stands between source alias and topic in a remote topic's name",
+        doc="Text between source alias and topic in a remote topic's name",
     ),
     _connector(
         name="replication.policy.internal.topic.separator.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether the separator holds for internal topics, too (KIP-949)",
+        doc="Whether internal topics use the separator as well (KIP-949)",
         since="3.6",
     ),
     _connector(
         name="replication.policy.topic.map",
         type=STRING,
         default="",
-        doc="Under RenameReplicationPolicy: orders:sales.orders, refunds:sales.refunds",
+        doc="Remote names of single topics, with RenameReplicationPolicy: orders:sales.orders, "
+        "refunds:sales.refunds",
         since="heliograph",
     ),
     _connector(
         name="replication.policy.topic.rename",
         type=STRING,
         default="",
-        doc=r"Under RenameReplicationPolicy: (.*)-prod => $1-dr ; eu\.(.*) => $1",
+        doc="Rules for remote names by regular expression, with RenameReplicationPolicy: "
+        r"(.*)-prod => $1-dr ; eu\.(.*) => $1",
         since="heliograph",
     ),
     _connector(
@@ -85,7 +97,7 @@ _MIRROR = (
         type=STRING,
         default="4.3",
         valid=one_of("4.3", "4.4"),
-        doc="Which Kafka's rule tells that a topic has come round: 4.4 also refuses a topic whose name "
+        doc="The Kafka version whose rule detects replication cycles: 4.4 also refuses a topic whose name "
         "starts with the alias of its own source (KAFKA-9914)",
         since="heliograph",
     ),
@@ -95,55 +107,60 @@ _MIRROR = (
         default="refuse",
         valid=one_of("refuse", "accept"),
         importance=Importance.MEDIUM,
-        doc="What to do when source and target have the same cluster id: they are one cluster, or one was "
-        "cloned from a snapshot of the other. refuse: no checkpoints and no group offsets, and topics that "
-        "would go round in a circle within one cluster are not mirrored, heartbeats among them. accept: "
-        "they are two clusters",
+        doc="What to do when source and target have the same cluster id, because they are one cluster or one "
+        "was cloned from a snapshot of the other. refuse: write no checkpoints and no group offsets, and do "
+        "not mirror topics (heartbeats included) that would form a cycle within one cluster. accept: treat "
+        "them as two clusters",
         since="heliograph",
     ),
     _refused(
         name="source.cluster.alias",
         type=STRING,
         importance=Importance.HIGH,
-        doc="Alias of the source; the one in clusters",
+        doc="Alias of the source; in a file, the one in clusters",
+        in_connector=InConnector(required=True),
     ),
     _refused(
         name="target.cluster.alias",
         type=STRING,
         importance=Importance.HIGH,
-        doc="Alias of the target; the one in clusters",
+        doc="Alias of the target; in a file, the one in clusters",
+        in_connector=InConnector(default="target"),
     ),
     _later(
         name="admin.timeout.ms",
         type=LONG,
         default="60000",
-        doc="How long administrative work may take",
+        doc="How long administrative requests may take, in milliseconds",
     ),
     _later(
         name="forwarding.admin.class",
         type=CLASS,
         default="org.apache.kafka.clients.admin.ForwardingAdmin",
-        doc="The admin client that makes topics, settings and ACLs (KIP-787)",
+        doc="Java class of the admin client that creates topics, configurations and ACLs (KIP-787)",
         since="3.4",
     ),
     _later(
         name="metric.reporters",
         type=LIST,
         default="org.apache.kafka.common.metrics.JmxReporter",
-        doc="Classes that metrics are reported to",
+        valid=no_duplicates,
+        doc="Java classes that report metrics",
     ),
 )
 
 _CONNECT = (
     _later(
         name="connector.class",
-        type=CLASS,
+        type=STRING,
         importance=Importance.HIGH,
-        doc="Class of the connector; each of MM2's three has its own",
+        doc="Class of the connector: one of MM2's three",
+        in_connector=InConnector(required=True),
     ),
     _later(
         name="connector.plugin.version",
         type=STRING,
+        importance=Importance.MEDIUM,
         doc="Version of the connector's class (KIP-891)",
         since="4.1",
     ),
@@ -160,7 +177,8 @@ _CONNECT = (
             type=CLASS,
             default=BYTE_ARRAY_CONVERTER,
             valid=byte_array_converter,
-            doc="Only this: records are copied as they are",
+            doc="ByteArrayConverter only, since records are copied as they are",
+            in_connector=InConnector(default=None),
         )
         for name in ("key.converter", "value.converter", "header.converter")
     ),
@@ -173,13 +191,25 @@ _CONNECT = (
         )
         for name in ("key.converter", "value.converter", "header.converter")
     ),
-    _refused(name="transforms", type=LIST, default="", doc="Transformations of records"),
-    _refused(name="predicates", type=LIST, default="", doc="Conditions of transforms"),
+    _refused(
+        name="transforms",
+        type=LIST,
+        default="",
+        valid=unique_aliases,
+        doc="Transformations of records",
+    ),
+    _refused(
+        name="predicates",
+        type=LIST,
+        default="",
+        valid=unique_aliases,
+        doc="Conditions of transforms",
+    ),
     _later(
         name="config.action.reload",
         type=STRING,
         default="restart",
-        valid=one_of("restart", "none"),
+        valid=one_of("none", "restart"),
         doc="What happens when a config provider's value changes",
     ),
     _later(
@@ -194,7 +224,7 @@ _CONNECT = (
         type=LONG,
         default="60000",
         importance=Importance.MEDIUM,
-        doc="At most so long between two tries",
+        doc="Longest wait between two retries, in milliseconds",
     ),
     _later(
         name="errors.tolerance",
@@ -218,38 +248,46 @@ _CONNECT = (
         importance=Importance.MEDIUM,
         doc="Whether the record is logged with its error",
     ),
-    _later(name="topic.creation.groups", type=LIST, default="", doc="Groups of new topics"),
+    _later(
+        name="topic.creation.groups",
+        type=LIST,
+        default="",
+        doc="Names of groups of topics that share creation settings",
+    ),
     _connector(
         name="exactly.once.support",
         type=STRING,
         default="requested",
-        valid=one_of("requested", "required"),
+        valid=one_of_ignoring_case("REQUIRED", "REQUESTED", expected="requested or required"),
         importance=Importance.MEDIUM,
-        doc="Whether the flow must run exactly once (KIP-618), or else be refused",
+        doc="required: the flow is refused unless it can run exactly once (KIP-618)",
         since="3.3",
     ),
     _connector(
         name="transaction.boundary",
         type=STRING,
         default="poll",
-        valid=one_of("poll", "interval", "connector"),
+        valid=one_of_ignoring_case(
+            "INTERVAL", "POLL", "CONNECTOR", expected="poll or interval or connector"
+        ),
         importance=Importance.MEDIUM,
-        doc="What goes into one transaction (KIP-618): poll commits as soon as it pays, interval every so "
-        "often; connector is as poll",
+        doc="When transactions are committed (KIP-618): poll as soon as a commit is worth its cost, interval "
+        "every transaction.boundary.interval.ms; connector has the effect of poll",
         since="3.3",
     ),
     _connector(
         name="transaction.boundary.interval.ms",
         type=LONG,
-        valid=at_least(1),
-        doc="How long a transaction lasts under boundary interval; offset.flush.interval.ms if not set",
+        valid=at_least(1).in_files_only,
+        doc="How long a transaction lasts with transaction.boundary = interval, in milliseconds; "
+        "offset.flush.interval.ms if not set",
         since="3.3",
     ),
     _later(
         name="offsets.storage.topic",
         type=STRING,
-        valid=topic_characters,
-        doc="A second topic of stored offsets, for this connector alone",
+        valid=topic_name,
+        doc="Topic of stored offsets for this connector alone",
         since="3.3",
     ),
 )

@@ -1,17 +1,12 @@
-"""Heartbeats (`MirrorHeartbeatConfig`); they are written for pairs whose flow is disabled, too."""
+"""Options of heartbeats (`MirrorHeartbeatConfig`), which are written even if the pair's flow is disabled."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from heliograph.config.options.checks import positive_or_broker_default, positive_or_never
 from heliograph.config.options.option import Option, Scope
-from heliograph.config.options.values import (
-    BOOLEAN,
-    LONG,
-    SHORT,
-    positive_or_broker_default,
-    positive_or_never,
-)
+from heliograph.config.options.values import BOOLEAN, LONG, SHORT
 
 _heartbeat = partial(Option, scope=Scope.CONNECTOR)
 
@@ -27,7 +22,7 @@ HEARTBEAT = (
         type=LONG,
         default="1",
         valid=positive_or_never,
-        doc="How often a heartbeat is written",
+        doc="How often a heartbeat is written, in seconds",
     ),
     _heartbeat(
         name="heartbeats.topic.replication.factor",

@@ -1,6 +1,6 @@
-"""Settings of Kafka's own clients, by name, so that a misspelt one can be told from a real one.
+"""The names of all settings of Kafka's own clients, to tell a misspelt setting from a real one.
 
-Families that end in a dot stand for all names below them.
+A family that ends in a dot stands for all names below it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def is_security(name: str) -> bool:
 
 
 def client_option(scope: Scope, name: str) -> Option | None:
-    """The option `name` of a client of this kind; None if Kafka has no such setting."""
+    """The option `name` of a client of this kind; None: Kafka has no such setting."""
     for known in (Scope.CLIENT, scope):
         if (known, name) in OPTIONS:
             return OPTIONS[known, name]
@@ -69,7 +69,7 @@ def client_option(scope: Scope, name: str) -> Option | None:
 
 
 def known_names(scope: Scope) -> set[str]:
-    """What a misspelt name of this scope may have been meant to be."""
+    """Names that are suggested for a misspelt one in this scope."""
     own = {name for own_scope, name in OPTIONS if own_scope is scope}
     if scope in CLIENT_NAMES:
         own |= {name for own_scope, name in OPTIONS if own_scope is Scope.CLIENT}
@@ -77,6 +77,6 @@ def known_names(scope: Scope) -> set[str]:
 
 
 def client_kind(name: str) -> Scope | None:
-    """The kind of client that has a setting of this name, if only one kind has."""
+    """The kind of client that has a setting of this name, if exactly one kind has it."""
     kinds = [scope for scope in (Scope.CONSUMER, Scope.PRODUCER) if name in CLIENT_NAMES[scope]]
     return kinds[0] if len(kinds) == 1 else None

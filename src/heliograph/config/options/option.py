@@ -1,15 +1,16 @@
-"""What an option is: name, type, default, check; where it may stand and what is done with it."""
+"""Defines what an option is: name, type, default, check, documentation, its places and its support."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from heliograph.config.options.values import OptionType, Validator, Value
+from heliograph.config.options.checks import Check
+from heliograph.config.options.values import OptionType, Value
 
 
 class Scope(StrEnum):
-    """For a flow A->B. `x` alone is the top level of the file."""
+    """Where an option may stand, for a flow A->B. `x` alone is the top level of the file."""
 
     TOP = "top"  #             x
     CONNECTOR = "connector"  # A->B.x, x
@@ -18,13 +19,15 @@ class Scope(StrEnum):
     PRODUCER = "producer"  #   B.producer.x
     ADMIN = "admin"  #         A.admin.x, B.admin.x
     WORKER = "worker"  #       B.x, and x for WORKER_TOP_LEVEL_PREFIXES
-    SERVE = "serve"  #         x of worker.properties, beside the worker's
+    SERVE = "serve"  #         x in worker.properties, together with the worker's options
 
 
 class Support(StrEnum):
+    """What this version does with an option."""
+
     ACTED = "acted"
-    LATER = "later"  #     known, without effect yet; a warning says so
-    REFUSED = "refused"  # without it, records would go astray or a connection fail: an error
+    LATER = "later"  #     known, but without effect: a warning
+    REFUSED = "refused"  # ignoring it would mirror records wrongly or break a connection: an error
 
 
 class Importance(StrEnum):
@@ -36,11 +39,19 @@ class Importance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InConnector:
+    """What a connector's ConfigDef says of an option where it differs from a file of flows."""
+
+    default: str | None = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """`default` is written as a user would write it; None means there is none.
+    """`default` is written as a user would write it; None: the option has none.
 
     `flow_only`: MM2 reads it at `A->B.x` and drops it at the top level, since no connector's
-    ConfigDef has it. `renamed_to`: the option's name today; this one is still read, with a warning.
+    ConfigDef has it. `renamed_to`: the option's name today; the old name is still read, with a warning.
     """
 
     name: str
@@ -48,16 +59,17 @@ class Option:
     scope: Scope
     doc: str
     default: str | None = None
-    valid: Validator | None = None
+    valid: Check | None = None
     since: str = "2.4"
     importance: Importance = Importance.LOW
     support: Support = Support.ACTED
     flow_only: bool = False
     renamed_to: str | None = None
+    in_connector: InConnector | None = None
 
     def parse(self, text: str) -> Value:
         """Raises InvalidValue."""
         value = self.type.parse(text)
         if self.valid is not None:
-            self.valid(value)
+            self.valid.require(value)
         return value

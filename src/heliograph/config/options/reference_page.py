@@ -1,4 +1,4 @@
-"""docs/configuration.md out of the option table:
+"""Generates docs/configuration.md from the option table:
 
 python -m heliograph.config.options.reference_page > docs/configuration.md
 """
@@ -17,11 +17,11 @@ _PLACES = {
     Scope.CLIENT: "`A.x` for one cluster, `x` for all",
     Scope.CONSUMER: "`A.consumer.x` for flows from A; `A->B.consumer.x` and "
     "`A->B.source.consumer.x` for one flow",
-    Scope.PRODUCER: "`B.producer.x` for what runs towards B; `A->B.producer.override.x` for one flow",
-    Scope.WORKER: "`B.x` for what runs towards B; `offset.storage.*`, `config.storage.*`, "
-    "`status.storage.*` and converters also as `x`, which then wins",
-    Scope.SERVE: "`x` in worker.properties, or `CONNECT_X` in the environment ([forms](forms.md)); so may "
-    "the settings of workers stand there, those of clusters and of the REST server, and `producer.x`, "
+    Scope.PRODUCER: "`B.producer.x` for all flows to B; `A->B.producer.override.x` for one flow",
+    Scope.WORKER: "`B.x` for all flows to B; `offset.storage.*`, `config.storage.*`, "
+    "`status.storage.*` and converters also as `x`, which takes precedence",
+    Scope.SERVE: "`x` in worker.properties, or `CONNECT_X` in the environment ([forms](forms.md)). The same "
+    "places take the settings of workers, of clusters and of the REST server, and `producer.x`, "
     "`consumer.x` and `admin.x`",
 }
 _STATES = {
@@ -33,19 +33,19 @@ _INTRODUCTION = """\
 # Configuration
 
 Every setting of `mm2.properties` that Heliograph knows, for clusters A and B and a flow `A->B`.
-This page is made from the option table; do not edit it:
+This page is generated from the option table; do not edit it:
 `python -m heliograph.config.options.reference_page > docs/configuration.md`.
 
-A setting that is unknown, misspelt or without effect where it stands is named when the mirror
-starts, with the right name or place. All errors of a file are told at once, each with its line.
+When the mirror starts, it logs every setting that is unknown, misspelt or without effect at its
+place, with the right name or place. All errors of a file are reported together, each with its line.
 *heliograph* in the column *since* marks settings that MirrorMaker 2 does not have.
 """
 _NOTES = {
     "Config providers": """\
-Every value may hold placeholders: `${name:/path:key}` or `${name:key}`, filled in by the provider
+Every value may contain placeholders: `${name:/path:key}` or `${name:key}`, filled in by the provider
 that `config.providers` declares under that name, and `${VARIABLE}`, filled in from the environment
 (MM2 leaves that to a script that runs before it). `$VARIABLE` without braces stays as it is. A
-placeholder that cannot be filled in is an error, and no message shows what one stands for.
+placeholder that cannot be filled in is an error. No message shows the value of a placeholder.
 
 ```properties
 config.providers = file
@@ -54,14 +54,14 @@ A.bootstrap.servers = ${file:/etc/mm2/access.properties:BROKERS}
 ```
 """,
     "Producers": """\
-What these and the consumers' settings bound, in a formula: [limits](limits.md).
+How these settings and those of consumers limit memory: [limits](limits.md).
 """,
     "Flows": """\
-A flow mirrors records if it is enabled. Heartbeats are written for every pair of clusters, whether
-its flow is enabled or not, unless `emit.heartbeats.enabled = false`.
+A flow mirrors records if it is enabled. Heartbeats are written for every pair of clusters, even if
+its flow is disabled, unless `emit.heartbeats.enabled = false`.
 """,
     "Workers": """\
-Exactly once takes two settings, and brokers of Kafka 2.5 or newer on the target:
+Exactly once needs two settings, and brokers of Kafka 2.5 or newer on the target:
 
 ```properties
 B.exactly.once.source.support = enabled
@@ -69,14 +69,15 @@ A.consumer.isolation.level = read_committed
 ```
 
 Transactional ids are Connect's: `<group.id>-MirrorSourceConnector-<task>` and, for the service that leads,
-`connect-cluster-<group.id>`. With ACLs on the target it needs Write and Describe on both. Readers of the
-target that want each record once read committed records, too.
+`connect-cluster-<group.id>`. With ACLs on the target, the service needs Write and Describe on both. Consumers
+of the target see each record once with `isolation.level = read_committed`.
 """,
     "Topics, records and offset syncs": """\
 An interval of -1 means never. Without offset syncs there are no checkpoints and no group offsets.
 The old names `topics.blacklist`, `groups.blacklist` and `config.properties.blacklist` are read,
 with a warning, where the new ones are not set. `message.timestamp.before.max.ms` and
-`.after.max.ms` are copied by default, as in MM2, whose list has the brokers' names of them.
+`.after.max.ms` are copied by default, as in MM2: its default of `config.properties.exclude` has the
+brokers' names of the two.
 """,
 }
 
@@ -119,7 +120,7 @@ def _row(option: Option) -> str:
 
 def _client_names() -> Iterator[str]:
     yield "## Other client settings"
-    yield "Known by name, so that a misspelt one is noticed, and without effect in this version."
+    yield "Known by name, so that misspelt settings are found; without effect in this version."
     yield ""
     for scope in (Scope.CONSUMER, Scope.PRODUCER, Scope.ADMIN):
         others = sorted(name for name in CLIENT_NAMES[scope] if (scope, name) not in OPTIONS)

@@ -1,14 +1,15 @@
-"""What only the file of a Connect worker has (`worker.properties`, `heliograph serve`): `x`.
+"""Options that only a Connect worker's own file has (`worker.properties`, `heliograph serve`): `x`.
 
-The rest of that file are the options of workers, without an alias before them, and those of the REST server.
+That file also takes the options of workers, without an alias before them, and those of the REST server.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
+from heliograph.config.options.checks import at_least, subset_of
 from heliograph.config.options.option import Importance, Option, Scope
-from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING, at_least, subset_of
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING
 
 _serve = partial(Option, scope=Scope.SERVE)
 
@@ -18,27 +19,27 @@ SERVE = (
         type=LIST,
         default="localhost:9092",
         importance=Importance.HIGH,
-        doc="Brokers of the cluster that holds the worker's topics, and that records are written to "
-        "unless a connector says otherwise",
+        doc="Brokers of the cluster that holds the worker's topics. Records are written there, too, unless a "
+        "connector sets producer.override.bootstrap.servers",
     ),
     _serve(
         name="admin.listeners",
         type=LIST,
-        doc="Where /admin is served: where everything is, if not set; nowhere, if empty",
+        doc="Addresses that serve /admin: those in listeners if not set, none if empty",
         since="2.4",
     ),
     _serve(
         name="rest.extension.classes",
         type=LIST,
         default="",
-        doc="BasicAuthSecurityRestExtension, or nothing: basic authentication, with users that a JAAS file "
-        "in KAFKA_OPTS names",
+        doc="BasicAuthSecurityRestExtension switches on basic authentication, with the users that the JAAS "
+        "file in KAFKA_OPTS names; no other extension can run here",
     ),
     _serve(
         name="rest.users.file",
         type=STRING,
-        doc="Users who may use the REST API, with hashed passwords and roles: lines that "
-        "heliograph password prints",
+        doc="File of the users of the REST API, with hashed passwords and roles; heliograph password prints "
+        "its lines",
         since="heliograph",
     ),
     _serve(
@@ -46,22 +47,22 @@ SERVE = (
         type=STRING,
         default="",
         doc="Roles (read, write) of client certificates, by subject or common name, separated by semicolons: "
-        "CN=alice,O=Example:write;monitor:read; * is any other trusted certificate",
+        "CN=alice,O=Example:write;monitor:read. * is any other trusted certificate",
         since="heliograph",
     ),
     _serve(
         name="rest.allowed.hosts",
         type=LIST,
         default="",
-        doc="Host names, besides localhost, IP addresses and the worker's own names, that a request may "
-        "be addressed to. Listeners on localhost always check it, others if it is set; * is any",
+        doc="Host names that a request may be addressed to, besides localhost, IP addresses and the worker's "
+        "own names; * for any. Listeners on localhost always check the host, others only if this is set",
         since="heliograph",
     ),
     _serve(
         name="rest.access.log",
         type=BOOLEAN,
         default="true",
-        doc="Whether each request is a line at INFO in the logger heliograph.web.access",
+        doc="Whether the logger heliograph.web.access logs every request, at INFO",
         since="heliograph",
     ),
     _serve(
@@ -69,8 +70,8 @@ SERVE = (
         type=INT,
         default="1000",
         valid=at_least(1),
-        doc="Connections to the REST API at a time; one more closes the one that has waited longest "
-        "without a request",
+        doc="Most connections to the REST API at a time; one more closes the connection that has been idle "
+        "longest",
         since="heliograph",
     ),
     _serve(
@@ -78,14 +79,15 @@ SERVE = (
         type=INT,
         default="100",
         valid=at_least(1),
-        doc="Connections to the REST API at a time from one address, or one /64 network of IPv6",
+        doc="Most connections to the REST API at a time from one address, or from one /64 network of IPv6",
         since="heliograph",
     ),
     _serve(
         name="rest.mask.secrets",
         type=BOOLEAN,
         default="true",
-        doc="Whether secrets of connectors are hidden; one that is sent back hidden stays what it is",
+        doc="Whether secrets of connectors are shown as [hidden]; a secret that a request sends back as "
+        "[hidden] keeps its value",
         since="heliograph",
     ),
     _serve(
@@ -93,30 +95,30 @@ SERVE = (
         type=INT,
         default="8388608",
         valid=at_least(1),
-        doc="How large the body of a request may be",
+        doc="Largest body of a request, in bytes",
         since="heliograph",
     ),
     _serve(
         name="rest.connector.allowed.paths",
         type=LIST,
         default="",
-        doc="Files and folders of this machine that connectors made through REST may name; those that this "
-        "file names itself may be, too",
+        doc="Files and folders of this machine that connectors created through REST may name, besides those "
+        "that this file names",
         since="heliograph",
     ),
     _serve(
         name="rest.connector.allowed.modules",
         type=LIST,
         default="",
-        doc="Python modules, with all below them, whose classes connectors made through REST may name",
+        doc="Python modules, with their submodules, whose classes connectors created through REST may name",
         since="heliograph",
     ),
     _serve(
         name="rest.connector.allowed.urls",
         type=LIST,
         default="",
-        doc="Token endpoints that connectors made through REST may name; one that ends with a slash stands "
-        "for all below it. Those that this file names itself may be, too",
+        doc="Token endpoints that connectors created through REST may name, besides those that this file "
+        "names; an address that ends with a slash includes all addresses below it",
         since="heliograph",
     ),
     _serve(
@@ -124,7 +126,7 @@ SERVE = (
         type=LIST,
         default="",
         valid=subset_of("aws", "kerberos"),
-        doc="Which of the worker's own identities connectors made through REST may log in with: aws (its "
+        doc="Identities of the worker that connectors created through REST may log in with: aws (its "
         "environment, profiles and instance), kerberos (its ticket cache)",
         since="heliograph",
     ),
@@ -132,12 +134,12 @@ SERVE = (
         name="rest.port",
         type=INT,
         valid=at_least(0),
-        doc="Old name of the port in listeners, which Kafka 3.0 dropped",
+        doc="Port of the REST API, before listeners existed; Kafka 3.0 removed it",
     ),
     _serve(
         name="rest.host.name",
         type=STRING,
-        doc="Old name of the host in listeners, which Kafka 3.0 dropped",
+        doc="Host of the REST API, before listeners existed; Kafka 3.0 removed it",
     ),
     *(
         _serve(
@@ -145,8 +147,8 @@ SERVE = (
             type=CLASS,
             default=default,
             importance=Importance.HIGH,
-            doc="Read, so that a converter other than ByteArrayConverter is noticed; records are copied as "
-            "they are, whatever it is",
+            doc="Has no effect, since records are copied as they are; a converter other than "
+            "ByteArrayConverter gives a warning",
         )
         for name, default in (
             ("key.converter", None),

@@ -1,25 +1,20 @@
-"""Topics, records and offset syncs (`MirrorSourceConfig`)."""
+"""Options of topics, records and offset syncs (`MirrorSourceConfig`)."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.options.values import (
-    BOOLEAN,
-    CLASS,
-    INT,
-    LIST,
-    LONG,
-    SHORT,
-    STRING,
+from heliograph.config.options.checks import (
     at_least,
+    no_duplicates,
     one_of,
     positive_or_broker_default,
     positive_or_never,
     some_of,
-    topic_characters,
+    topic_name,
 )
+from heliograph.config.options.option import Importance, Option, Scope, Support
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, LONG, SHORT, STRING
 
 _source = partial(Option, scope=Scope.CONNECTOR)
 
@@ -28,6 +23,7 @@ _FILTERS = (
         name="topics",
         type=LIST,
         default=".*",
+        valid=no_duplicates,
         importance=Importance.HIGH,
         doc="Java regular expressions of the topics to mirror",
     ),
@@ -35,56 +31,58 @@ _FILTERS = (
         name="topics.exclude",
         type=LIST,
         default=r"mm2.*\.internal, .*\.replica, __.*",  # KIP-1074 narrowed the first in 4.0
+        valid=no_duplicates,
         importance=Importance.HIGH,
-        doc="Java regular expressions of topics to leave out; wins over topics",
+        doc="Java regular expressions of topics to leave out; takes precedence over topics",
         since="2.7",
     ),
     _source(
         name="topics.blacklist",
         type=LIST,
         importance=Importance.HIGH,
-        doc="Old name of topics.exclude, which Kafka 4.0 dropped",
+        doc="Old name of topics.exclude; Kafka 4.0 removed it",
         renamed_to="topics.exclude",
     ),
     _source(
         name="config.properties.exclude",
         type=LIST,
-        # KAFKA-20163 (4.3). log.message.… are names of brokers, not of topics, so that
+        # KAFKA-20163 (4.3). log.message.… are the brokers' names of these settings, not the topics', so
         # message.timestamp.before.max.ms and .after.max.ms are copied, as in MM2.
         default="follower.replication.throttled.replicas, leader.replication.throttled.replicas, "
         "message.timestamp.difference.max.ms, log.message.timestamp.before.max.ms, "
         "log.message.timestamp.after.max.ms, message.timestamp.type, "
         "unclean.leader.election.enable, min.insync.replicas",
+        valid=no_duplicates,
         importance=Importance.HIGH,
-        doc="Java regular expressions of topic settings that do not follow the source",
+        doc="Java regular expressions of topic configurations that are not copied from the source",
         since="2.7",
     ),
     _source(
         name="config.properties.blacklist",
         type=LIST,
         importance=Importance.HIGH,
-        doc="Old name of config.properties.exclude, which Kafka 4.0 dropped",
+        doc="Old name of config.properties.exclude; Kafka 4.0 removed it",
         renamed_to="config.properties.exclude",
     ),
     _source(
         name="topic.filter.class",
         type=CLASS,
         default="org.apache.kafka.connect.mirror.DefaultTopicFilter",
-        doc="Which topics are mirrored: MM2's filter, or your own as module:Class",
+        doc="Class that selects topics: MM2's filter, or your own as module:Class",
     ),
     _source(
         name="config.property.filter.class",
         type=CLASS,
         default="org.apache.kafka.connect.mirror.DefaultConfigPropertyFilter",
-        doc="Which topic settings follow: MM2's filter, or your own as module:Class",
+        doc="Class that selects topic configurations to copy: MM2's filter, or your own as module:Class",
     ),
     _source(
         name="use.defaults.from",
         type=STRING,
         default="target",
         importance=Importance.MEDIUM,
-        doc="Whose default a topic setting falls back to: source, or (any other value) target "
-        "(KIP-894)",
+        doc="The cluster whose default a topic configuration falls back to: source, or (any other value) "
+        "target (KIP-894)",
         since="3.5",
         flow_only=True,
     ),
@@ -95,46 +93,46 @@ _INTERVALS = (
         name="refresh.topics.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether to look for new topics",
+        doc="Whether new topics and partitions are found while the mirror runs",
     ),
     _source(
         name="refresh.topics.interval.seconds",
         type=LONG,
         default="600",
         valid=positive_or_never,
-        doc="How often to look for new topics and partitions",
+        doc="How often to look for new topics and partitions, in seconds",
     ),
     _source(
         name="sync.topic.configs.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether topic configurations follow",
+        doc="Whether changed topic configurations are copied to remote topics",
     ),
     _source(
         name="sync.topic.configs.interval.seconds",
         type=LONG,
         default="600",
         valid=positive_or_never,
-        doc="How often topic configurations are compared",
+        doc="How often topic configurations are compared, in seconds",
     ),
     _source(
         name="sync.topic.acls.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether ACLs of topics follow",
+        doc="Whether ACLs of topics are copied to remote topics",
     ),
     _source(
         name="sync.topic.acls.interval.seconds",
         type=LONG,
         default="600",
         valid=positive_or_never,
-        doc="How often ACLs are compared",
+        doc="How often ACLs are compared, in seconds",
     ),
     _source(
         name="consumer.poll.timeout.ms",
         type=LONG,
         default="1000",
-        doc="How long one poll of the source may take",
+        doc="How long one poll of the source may take, in milliseconds",
         support=Support.LATER,
     ),
 )
@@ -151,7 +149,7 @@ _RECORDS = (
         name="heartbeats.replication.enabled",
         type=BOOLEAN,
         default="true",
-        doc="Whether heartbeats topics are mirrored whatever topics says (KIP-1089)",
+        doc="Whether heartbeats topics are mirrored regardless of topics (KIP-1089)",
         since="4.0",
     ),
     _source(
@@ -159,8 +157,8 @@ _RECORDS = (
         type=STRING,
         default="reader",
         valid=one_of("reader", "create"),
-        doc="Timestamp of records of LogAppendTime topics: the one that a reader of the source "
-        "sees, or the original create time",
+        doc="Timestamp of records of LogAppendTime topics: reader is the append time that consumers of the "
+        "source see, create is the producer's create time",
         since="heliograph",
     ),
     _source(
@@ -169,9 +167,9 @@ _RECORDS = (
         default="continue",
         valid=one_of("continue", "fail"),
         importance=Importance.MEDIUM,
-        doc="What becomes of a partition when its source lost records before they were mirrored (retention, "
-        "truncation, a topic created again) or its remote topic was deleted: mirror on, as MM2 does, or "
-        "fail until another offset is stored for it",
+        doc="What happens to a partition when the source lost records before they were mirrored (retention, "
+        "truncation, a topic created again) or its remote topic was deleted: continue mirrors the rest, as "
+        "MM2 does; fail stops the partition until another offset is stored for it",
         since="heliograph",
     ),
     _source(
@@ -180,9 +178,9 @@ _RECORDS = (
         default="recopy",
         valid=one_of("recopy", "fail"),
         importance=Importance.MEDIUM,
-        doc="What becomes of a partition when the target has lost records that it had acknowledged (an "
-        "unclean leader election, a restored back-up): go back by the offset map and copy them again, or "
-        "fail until another offset is stored for it",
+        doc="What happens to a partition when the target lost records that it had acknowledged (an unclean "
+        "leader election, a restored backup): recopy goes back by the offset map and copies them again; "
+        "fail stops the partition until another offset is stored for it",
         since="heliograph",
     ),
     _source(
@@ -190,7 +188,7 @@ _RECORDS = (
         type=LIST,
         default="legacy",
         valid=some_of("legacy", "new"),
-        doc="Names of MM2's metrics (KIP-1280)",
+        doc="Formats of the names of MM2's metrics (KIP-1280)",
         since="4.3",
         support=Support.LATER,
     ),
@@ -202,17 +200,16 @@ _LIMITS = (
         type=STRING,
         default="fail",
         valid=one_of("fail", "quarantine"),
-        doc="What becomes of a record that is larger than the target takes (max.message.bytes): its "
-        "partition waits until the target takes more, or the record's coordinates go to the quarantine "
-        "topic and the partition goes on without it",
+        doc="What happens to a record that is larger than max.message.bytes of the remote topic: fail stops "
+        "its partition until the target accepts it; quarantine writes the record's topic, partition and "
+        "offset to the quarantine topic and mirrors the rest",
         since="heliograph",
     ),
     _source(
         name="quarantine.topic",
         type=STRING,
-        valid=topic_characters,
-        doc="Topic on the target of records that were left out; mm2-quarantine.<source>.internal if not "
-        "set",
+        valid=topic_name,
+        doc="Topic on the target that lists records left out; mm2-quarantine.<source>.internal if not set",
         since="heliograph",
     ),
     _source(
@@ -228,8 +225,8 @@ _LIMITS = (
         type=LONG,
         default="0",
         valid=at_least(0),
-        doc="At most so many bytes of records per second are read for the flow, all tasks together, as "
-        "they are on the wire; 0 for no limit",
+        doc="Most bytes of records per second that all tasks of the flow together read from the source, "
+        "compressed as on the wire; 0 for no limit",
         since="heliograph",
     ),
 )
@@ -261,7 +258,7 @@ _OFFSET_SYNCS = (
         name="offset.lag.max",
         type=LONG,
         default="100",
-        doc="At most so many records between two offset syncs; 0 for every record",
+        doc="Most records of a partition between two offset syncs; 0 for a sync at every record",
     ),
 )
 

@@ -1,21 +1,13 @@
-"""The file as a whole (`MirrorMakerConfig`), and what a config provider is told."""
+"""Options of the whole file (`MirrorMakerConfig`), of its REST API, and of config providers."""
 
 from __future__ import annotations
 
 import re
 from functools import partial
 
+from heliograph.config.options.checks import at_least, between, no_duplicates, one_of
 from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.options.values import (
-    BOOLEAN,
-    CLASS,
-    INT,
-    LIST,
-    STRING,
-    at_least,
-    between,
-    one_of,
-)
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING
 
 _top = partial(Option, scope=Scope.TOP)
 
@@ -25,7 +17,7 @@ _OF_REST = re.compile(
 
 
 def is_of_rest(name: str) -> bool:
-    """A setting of the file as a whole that the REST API is made from."""
+    """Whether a top-level setting configures the REST API."""
     return _OF_REST.fullmatch(name) is not None
 
 
@@ -40,6 +32,7 @@ TOP = (
         name="config.providers",
         type=LIST,
         default="",
+        valid=no_duplicates,
         doc="Names of config providers, which fill in placeholders ${name:path:key}",
     ),
     _top(
@@ -47,7 +40,7 @@ TOP = (
         type=INT,
         default="3600",
         valid=at_least(1),
-        doc="How long an epoch lasts when nothing changes",
+        doc="Longest duration of an epoch (one Spark batch of all flows), in seconds",
         since="heliograph",
     ),
     _top(
@@ -55,15 +48,15 @@ TOP = (
         type=INT,
         default="60",
         valid=at_least(1),
-        doc="How long --once waits for a cluster that does not answer",
+        doc="How long --once waits for a cluster that does not respond, in seconds",
         since="heliograph",
     ),
     _top(
         name="driver.channel.host",
         type=STRING,
         default="",
-        doc="Address at which the driver listens for its tasks, and executors reach it; by default localhost "
-        "with a local master, this machine's host name otherwise",
+        doc="Address on which the driver listens for its tasks and at which executors reach it; if not set, "
+        "localhost with a local master and this machine's host name otherwise",
         since="heliograph",
     ),
     _top(
@@ -71,7 +64,7 @@ TOP = (
         type=INT,
         default="0",
         valid=between(0, 65535),
-        doc="Port at which the driver listens for its tasks, for firewalls and network policies; 0: any",
+        doc="Port on which the driver listens for its tasks, for firewalls and network policies; 0 for any",
         since="heliograph",
     ),
     _top(
@@ -80,9 +73,9 @@ TOP = (
         default="refuse",
         valid=one_of("refuse", "accept"),
         importance=Importance.MEDIUM,
-        doc="What to do when passwords or keys of a flow would go to executors of a Spark cluster that does "
-        "not authenticate (spark.authenticate) and encrypt (spark.network.crypto.enabled or "
-        "spark.ssl.rpc.enabled). refuse: the flow does not run. accept: a warning, and they are sent",
+        doc="What to do when passwords or keys of a flow would be sent to executors of a Spark cluster that "
+        "does not authenticate (spark.authenticate) and encrypt (spark.network.crypto.enabled or "
+        "spark.ssl.rpc.enabled). refuse: the flow does not run. accept: they are sent, with a warning",
         since="heliograph",
     ),
     _top(
@@ -98,57 +91,57 @@ TOP = (
         name="listeners",
         type=LIST,
         default="http://localhost:8083",
-        doc="Where the REST API is served; http://:8083, MM2's own default, is every address of this "
-        "machine, an empty list is nowhere",
+        doc="Addresses of the REST API. http://:8083, MM2's own default, listens on every address of this "
+        "machine; an empty list switches the REST API off",
     ),
     _top(
         name="rest.writable",
         type=BOOLEAN,
         default="false",
-        doc="Whether connectors of a file can be paused, stopped and restarted, and their offsets altered, "
-        "through REST; it lasts until the service is started again",
+        doc="Whether REST may pause, stop and restart the connectors of a file and alter their offsets; the "
+        "changes last until the service is restarted",
         since="heliograph",
     ),
     _top(
         name="rest.advertised.host.name",
         type=STRING,
-        doc="Host by which other workers reach the REST server",
+        doc="Host name at which other workers reach the REST server",
     ),
     _top(
         name="rest.advertised.port",
         type=INT,
-        doc="Port by which other workers reach the REST server",
+        doc="Port at which other workers reach the REST server",
     ),
     _top(
         name="rest.advertised.listener",
         type=STRING,
         valid=one_of("http", "https"),
-        doc="Listener by which other workers reach the REST server",
+        doc="Scheme of the listener at which other workers reach the REST server",
     ),
     _top(
         name="access.control.allow.origin",
         type=STRING,
         default="",
-        doc="Access-Control-Allow-Origin of the REST server",
+        doc="Value of the header Access-Control-Allow-Origin of the REST server",
     ),
     _top(
         name="access.control.allow.methods",
         type=STRING,
         default="",
-        doc="Access-Control-Allow-Methods of the REST server",
+        doc="Value of the header Access-Control-Allow-Methods of the REST server",
     ),
     _top(
         name="response.http.headers.config",
         type=STRING,
         default="",
-        doc="HTTP headers of the REST server's responses",
+        doc="HTTP headers that the REST server adds to its responses",
     ),
     _top(
         name="ssl.client.auth",
         type=STRING,
         default="none",
         valid=one_of("required", "requested", "none"),
-        doc="Whether the REST server asks for certificates",
+        doc="Whether the REST server asks clients for certificates",
     ),
 )
 
@@ -163,7 +156,7 @@ PROVIDERS = (
     _top(
         name="config.providers.<name>.param.allowed.paths",
         type=LIST,
-        doc="Absolute paths below which a file or directory provider may read; all, if not set",
+        doc="Absolute paths below which a file or directory provider may read; any path if not set",
         since="3.6",
     ),
     _top(

@@ -1,4 +1,4 @@
-"""Types of option values, as Kafka's `ConfigDef` parses them."""
+"""The types of option values, parsed as Kafka's `ConfigDef` parses them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BYTE_ARRAY_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 class InvalidValue(ValueError):
-    """A text is not a value of its type; `expected` completes "expected …, found …"."""
+    """A text that is not a value of its option; `expected` completes "expected …, found …"."""
 
     def __init__(self, expected: str) -> None:
         self.expected = expected
@@ -21,17 +21,19 @@ class InvalidValue(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OptionType:
-    """`name` is Kafka's, as its REST API prints it."""
+    """`name` is Kafka's, as Connect's REST API prints it. `refusal` is what `ConfigDef.parseType` says of a
+    text that `parse` refuses with InvalidValue."""
 
     name: str
     parse: Callable[[str], Value]
+    refusal: str = ""
 
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,100}")  # a LONG has 19; some write zeros before it
+_NUMBER = re.compile(r"[+-]?[0-9]{1,100}")  # a LONG has 19 digits; Java allows leading zeros
 
 
 def parse_list(text: str) -> tuple[str, ...]:
-    """`a, b` is two items, `a,` is an item and an empty one, blank is none."""
+    """`a, b` has two items, `a,` has one item and an empty one, a blank text has none."""
     trimmed = text.strip()
     return tuple(map(str.strip, trimmed.split(","))) if trimmed else ()
 
@@ -63,84 +65,17 @@ def _double(text: str) -> float:
         raise InvalidValue("a number") from None
 
 
+def _whole(name: str, bits: int) -> OptionType:
+    limit = 1 << (bits - 1)
+    return OptionType(name, _number(-limit, limit - 1), f"Not a number of type {name}")
+
+
 STRING = OptionType("STRING", str.strip)
 LIST = OptionType("LIST", parse_list)
-BOOLEAN = OptionType("BOOLEAN", parse_boolean)
-SHORT = OptionType("SHORT", _number(-(2**15), 2**15 - 1))
-INT = OptionType("INT", _number(-(2**31), 2**31 - 1))
-LONG = OptionType("LONG", _number(-(2**63), 2**63 - 1))
-DOUBLE = OptionType("DOUBLE", _double)
+BOOLEAN = OptionType("BOOLEAN", parse_boolean, "Expected value to be either true or false")
+SHORT = _whole("SHORT", 16)
+INT = _whole("INT", 32)
+LONG = _whole("LONG", 64)
+DOUBLE = OptionType("DOUBLE", _double, "Not a number of type DOUBLE")
 CLASS = OptionType("CLASS", str.strip)
 PASSWORD = OptionType("PASSWORD", str.strip)
-
-Validator = Callable[[Value], None]
-
-
-def at_least(low: int) -> Validator:
-    def check(value: Value) -> None:
-        if not isinstance(value, int) or value < low:
-            raise InvalidValue(f"a whole number of at least {low}")
-
-    return check
-
-
-def between(low: int, high: int) -> Validator:
-    def check(value: Value) -> None:
-        if not isinstance(value, int) or not low <= value <= high:
-            raise InvalidValue(f"a whole number from {low} to {high}")
-
-    return check
-
-
-def positive_or_broker_default(value: Value) -> None:
-    if not isinstance(value, int) or (value < 1 and value != -1):
-        raise InvalidValue("a whole number of at least 1, or -1 for the broker's default")
-
-
-def positive_or_never(value: Value) -> None:
-    """An interval: MM2 never runs what has a negative one (`Scheduler.scheduleRepeating`)."""
-    if not isinstance(value, int) or value == 0:
-        raise InvalidValue("a whole number of at least 1, or -1 for never")
-
-
-def one_of(*choices: str) -> Validator:
-    def check(value: Value) -> None:
-        if value not in choices:
-            raise InvalidValue(" or ".join(choices))
-
-    return check
-
-
-def one_of_ignoring_case(*choices: str) -> Validator:
-    def check(value: Value) -> None:
-        if str(value).upper() not in choices:
-            raise InvalidValue(" or ".join(choices))
-
-    return check
-
-
-def some_of(*choices: str) -> Validator:
-    def check(value: Value) -> None:
-        if not isinstance(value, tuple) or not value or set(value) - set(choices):
-            raise InvalidValue(f"one or more of {', '.join(choices)}")
-
-    return check
-
-
-def subset_of(*choices: str) -> Validator:
-    def check(value: Value) -> None:
-        if not isinstance(value, tuple) or set(value) - set(choices):
-            raise InvalidValue(f"any of {', '.join(choices)}, or nothing")
-
-    return check
-
-
-def byte_array_converter(value: Value) -> None:
-    if str(value).rpartition(".")[2] != "ByteArrayConverter":
-        raise InvalidValue("ByteArrayConverter, since records are copied as they are")
-
-
-def topic_characters(value: Value) -> None:
-    """What may stand in a topic's name (`org.apache.kafka.common.internals.Topic`)."""
-    if not isinstance(value, str) or not re.fullmatch(r"[a-zA-Z0-9._-]+", value):
-        raise InvalidValue("letters, digits, dots, underscores or hyphens")

@@ -1,10 +1,17 @@
-"""The Connect worker of a target (`DistributedConfig`, `WorkerConfig`): `B.x`."""
+"""Options of the Connect worker of a target B (`DistributedConfig`, `WorkerConfig`): `B.x`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
+from heliograph.config.options.checks import (
+    at_least,
+    byte_array_converter,
+    one_of,
+    positive_or_broker_default,
+    topic_name,
+)
 from heliograph.config.options.option import Importance, Option, Scope, Support
 from heliograph.config.options.values import (
     BOOLEAN,
@@ -16,14 +23,9 @@ from heliograph.config.options.values import (
     SHORT,
     STRING,
     OptionType,
-    at_least,
-    byte_array_converter,
-    one_of,
-    positive_or_broker_default,
-    topic_characters,
 )
 
-# MirrorMakerConfig.workerConfig takes these from the top level, over what B.x says.
+# MirrorMakerConfig.workerConfig reads these at the top level, too, where they take precedence over B.x.
 WORKER_TOP_LEVEL_PREFIXES = (
     "offset.storage",
     "config.storage",
@@ -40,11 +42,11 @@ _worker = partial(Option, scope=Scope.WORKER)
 
 
 def _storage(kind: str, holds: str, name: str, partitions: str | None) -> Iterator[Option]:
-    """The topic of one of Connect's stores; the config topic has one partition, always."""
+    """Options of one of Connect's internal topics; the config topic always has one partition."""
     yield _worker(
         name=f"{kind}.storage.topic",
         type=STRING,
-        valid=topic_characters,
+        valid=topic_name,
         importance=Importance.HIGH,
         doc=f"Topic of {holds}; {name} if not set",
     )
@@ -74,13 +76,13 @@ _ACTED = (
         type=LONG,
         default="60000",
         valid=at_least(1),
-        doc="How often offsets are stored",
+        doc="How often offsets are stored, in milliseconds",
     ),
     _worker(
         name="group.id",
         type=STRING,
         importance=Importance.HIGH,
-        doc="Group on the target by which one service at a time runs a flow; <source>-mm2 if not set",
+        doc="Group on the target that elects the one service that runs a flow; <source>-mm2 if not set",
     ),
     *(
         _worker(
@@ -89,7 +91,7 @@ _ACTED = (
             default=BYTE_ARRAY_CONVERTER,
             valid=byte_array_converter,
             importance=Importance.HIGH,
-            doc="Only this: records are copied as they are",
+            doc="ByteArrayConverter only, since records are copied as they are",
         )
         for name in ("key.converter", "value.converter", "header.converter")
     ),
@@ -99,7 +101,8 @@ _ACTED = (
         default="disabled",
         valid=one_of("disabled", "preparing", "enabled"),
         importance=Importance.HIGH,
-        doc="Records and offsets in one transaction (KIP-618) if enabled; preparing is as disabled",
+        doc="enabled: records and their offsets are written in one transaction (KIP-618); preparing has the "
+        "effect of disabled",
         since="3.3",
     ),
 )
@@ -108,47 +111,107 @@ _ACTED = (
 # name, type, default, doc, since
 _LATER: tuple[tuple[str, OptionType, str | None, str, str], ...] = (
     ("client.id", STRING, None, "Client id of the worker; A->B if not set", "2.4"),
-    ("offset.flush.timeout.ms", LONG, "5000", "How long storing offsets may take", "2.4"),
-    ("task.shutdown.graceful.timeout.ms", LONG, "5000", "How long tasks may take to stop", "2.4"),
-    ("session.timeout.ms", INT, "10000", "When a silent worker is taken for gone", "2.4"),
-    ("heartbeat.interval.ms", INT, "3000", "How often a worker shows that it is there", "2.4"),
-    ("rebalance.timeout.ms", INT, "60000", "How long workers may take to rebalance", "2.4"),
+    (
+        "offset.flush.timeout.ms",
+        LONG,
+        "5000",
+        "How long storing offsets may take, in milliseconds",
+        "2.4",
+    ),
+    (
+        "task.shutdown.graceful.timeout.ms",
+        LONG,
+        "5000",
+        "How long tasks may take to stop, in milliseconds",
+        "2.4",
+    ),
+    (
+        "session.timeout.ms",
+        INT,
+        "10000",
+        "Time without heartbeats after which a worker is removed",
+        "2.4",
+    ),
+    (
+        "heartbeat.interval.ms",
+        INT,
+        "3000",
+        "How often a worker sends heartbeats to its group",
+        "2.4",
+    ),
+    ("rebalance.timeout.ms", INT, "60000", "How long workers may take to join a rebalance", "2.4"),
     (
         "scheduled.rebalance.max.delay.ms",
         INT,
         "300000",
-        "How long the work of a worker that left waits for it",
+        "How long the tasks of a worker that left are kept for its return",
         "2.4",
     ),
-    ("worker.sync.timeout.ms", INT, "3000", "How long a worker may lag behind others", "2.4"),
-    ("worker.unsync.backoff.ms", INT, "300000", "How long a worker that lags stays out", "2.4"),
-    ("connect.protocol", STRING, "sessioned", "How workers share the work", "2.4"),
+    (
+        "worker.sync.timeout.ms",
+        INT,
+        "3000",
+        "How long a worker may take to catch up with the config topic",
+        "2.4",
+    ),
+    (
+        "worker.unsync.backoff.ms",
+        INT,
+        "300000",
+        "How long a worker that does not catch up stays out of the group",
+        "2.4",
+    ),
+    (
+        "connect.protocol",
+        STRING,
+        "sessioned",
+        "Protocol by which workers share connectors and tasks",
+        "2.4",
+    ),
     (
         "inter.worker.key.generation.algorithm",
         STRING,
         "HmacSHA256",
-        "How keys between workers are made",
+        "Algorithm of keys between workers",
         "2.4",
     ),
     ("inter.worker.key.size", INT, None, "Size of keys between workers", "2.4"),
-    ("inter.worker.key.ttl.ms", INT, "3600000", "How long such a key is used", "2.4"),
+    (
+        "inter.worker.key.ttl.ms",
+        INT,
+        "3600000",
+        "How long such a key is used, in milliseconds",
+        "2.4",
+    ),
     (
         "inter.worker.signature.algorithm",
         STRING,
         "HmacSHA256",
-        "How requests between workers are signed",
+        "Algorithm of signatures between workers",
         "2.4",
     ),
     (
         "inter.worker.verification.algorithms",
         LIST,
         "HmacSHA256",
-        "Which signatures between workers are taken",
+        "Algorithms of signatures that workers accept",
         "2.4",
     ),
-    ("topic.tracking.enable", BOOLEAN, "true", "Whether topics in use are recorded", "2.5"),
-    ("topic.tracking.allow.reset", BOOLEAN, "true", "Whether that record may be reset", "2.5"),
-    ("topic.creation.enable", BOOLEAN, "true", "Whether Connect may make topics", "2.6"),
+    (
+        "topic.tracking.enable",
+        BOOLEAN,
+        "true",
+        "Whether the topics that connectors use are recorded",
+        "2.5",
+    ),
+    (
+        "topic.tracking.allow.reset",
+        BOOLEAN,
+        "true",
+        "Whether REST may reset the topics of a connector",
+        "2.5",
+    ),
+    ("topic.creation.enable", BOOLEAN, "true", "Whether Connect may create topics", "2.6"),
     (
         "connector.client.config.override.policy",
         STRING,
@@ -163,22 +226,34 @@ _LATER: tuple[tuple[str, OptionType, str | None, str, str], ...] = (
         "Client settings that a connector may override under the policy Allowlist (KIP-1188)",
         "4.2",
     ),
-    ("plugin.path", LIST, None, "Where Java plugins are", "2.4"),
+    ("plugin.path", LIST, None, "Folders of Java plugins", "2.4"),
     ("plugin.discovery", STRING, "hybrid_warn", "How Java plugins are found", "3.6"),
     (
         "internal.topics.automatic.creation.enable",
         BOOLEAN,
         "true",
-        "Whether Connect makes its internal topics (KIP-1209)",
+        "Whether Connect creates its internal topics (KIP-1209)",
         "4.4",
     ),
-    ("metrics.sample.window.ms", LONG, "30000", "Window of a metric's sample", "2.4"),
-    ("metrics.num.samples", INT, "2", "Samples of a metric", "2.4"),
+    (
+        "metrics.sample.window.ms",
+        LONG,
+        "30000",
+        "Time that a sample of a metric covers, in milliseconds",
+        "2.4",
+    ),
+    ("metrics.num.samples", INT, "2", "Number of samples that a metric keeps", "2.4"),
     ("metrics.recording.level", STRING, "INFO", "Which metrics are recorded", "2.4"),
-    ("metric.reporters", LIST, None, "Classes that metrics are reported to", "2.4"),
-    ("request.timeout.ms", INT, "40000", "How long a request may take", "2.4"),
-    ("retry.backoff.ms", LONG, "100", "How long to wait before a request is repeated", "2.4"),
-    ("bootstrap.resolve.timeout.ms", LONG, "0", "How long names may take to resolve", "4.4"),
+    ("metric.reporters", LIST, None, "Java classes that report metrics", "2.4"),
+    ("request.timeout.ms", INT, "40000", "How long a request may take, in milliseconds", "2.4"),
+    ("retry.backoff.ms", LONG, "100", "Wait before a request is repeated, in milliseconds", "2.4"),
+    (
+        "bootstrap.resolve.timeout.ms",
+        LONG,
+        "0",
+        "How long host names may take to resolve, in milliseconds",
+        "4.4",
+    ),
 )
 
 WORKER = (

@@ -1,1 +1,1 @@
-"""Which value counts: prefixes and layers, placeholders and providers, and what a user got wrong."""
+"""Decides which value is in force (prefixes, layers, placeholders), and reports mistakes."""

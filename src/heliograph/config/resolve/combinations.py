@@ -1,9 +1,9 @@
-"""Settings that are right by themselves and wrong together.
+"""Checks settings that are valid one by one but not together.
 
 Mirrors `MirrorSourceConnector.validate` and `MirrorCheckpointConfig.validate`. In MM2's dedicated
-mode a connector that fails its validation is logged once and never made, while the others run.
-Here what the user asked for in so many words is an error; what only a default asked for is left
-out, with a warning.
+mode a connector that fails validation is logged once and never created, while the others run.
+Here a contradiction to a setting of the user's is an error; one to a default switches that part off, with
+a warning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _WHY = {_SYNCS: "without offset syncs", _CHECKPOINTS: f"with {_CHECKPOINTS} set 
 
 
 def check_offset_syncs(connector: TypedSettings) -> None:
-    """No offset syncs, but settings of their topic."""
+    """Offset syncs are off, but settings of their topic are given: an error."""
     if connector.flag(_SYNCS):
         return
     off = connector.settings[_SYNCS]
@@ -30,7 +30,7 @@ def check_offset_syncs(connector: TypedSettings) -> None:
 
 
 def runs_checkpoints(flow: str, connector: TypedSettings, warnings: list[str]) -> bool:
-    """Whether the flow has checkpoints; a wish for them that cannot be met is a problem."""
+    """Whether the flow writes checkpoints; adds a problem if they are set to true but not possible."""
     if not connector.flag(_CHECKPOINTS):
         _refuse_if_wanted(connector, _GROUP_OFFSETS, cause=_CHECKPOINTS)
         return False
@@ -43,7 +43,7 @@ def runs_checkpoints(flow: str, connector: TypedSettings, warnings: list[str]) -
             off = connector.settings[_SYNCS]
             warnings.append(
                 f"{flow}: no checkpoints: {off.key} = false, and MirrorCheckpointConnector can't run "
-                f"without offset syncs; set {_CHECKPOINTS} = false, too, to say that this is meant "
+                f"without offset syncs; to silence this warning, set {_CHECKPOINTS} = false as well "
                 f"({connector.at(off)})"
             )
         return False

@@ -1,4 +1,4 @@
-"""From where keys stand to what the user is told: warnings, and errors for what is refused."""
+"""Reports what is wrong with the keys of a file: errors, and warnings for keys without effect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from heliograph.config.formats.properties import PropertiesFile
 from heliograph.config.options import Support
 from heliograph.config.options.values import BOOLEAN, InvalidValue
-from heliograph.config.resolve.key_lookup import Known, Placement, UnknownAlias
+from heliograph.config.resolve.key_lookup import KeyUse, Known, UnknownAlias
 
 _REMEDIES = {
     "source.cluster.alias": "the alias is the one in clusters; leave the setting out",
@@ -15,116 +15,114 @@ _REMEDIES = {
 }
 
 
-def value_problems(file: PropertiesFile, placements: Iterable[Placement]) -> list[str]:
-    """Values that are not what their option takes, wherever they stand."""
+def value_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[str]:
+    """Values that their option does not accept."""
     problems = []
-    for placement in placements:
-        if not isinstance(placement, Known):
+    for key_use in key_uses:
+        if not isinstance(key_use, Known):
             continue
-        expected = _expected_instead(file, placement)
+        expected = _expected_instead(file, key_use)
         if expected is not None:
-            shown = file.properties[placement.key].shown.strip()
+            shown = file.properties[key_use.key].shown.strip()
             problems.append(
-                f"{placement.key}: expected {expected}, found {shown!r} "
-                f"({file.where(placement.key)})"
+                f"{key_use.key}: expected {expected}, found {shown!r} ({file.where(key_use.key)})"
             )
     return problems
 
 
-def _expected_instead(file: PropertiesFile, placement: Known) -> str | None:
-    """What should stand in place of a bad value; None for a good one, or one reported already."""
-    found = file.properties[placement.key]
+def _expected_instead(file: PropertiesFile, key_use: Known) -> str | None:
+    """What was expected instead of a bad value; None: the value is good, or was reported already."""
+    found = file.properties[key_use.key]
     if found.broken:
         return None
     try:
-        placement.option.parse(found.value)
+        key_use.option.parse(found.value)
     except InvalidValue as invalid:
         return invalid.expected
     return None
 
 
 def alias_problems(
-    file: PropertiesFile, placements: Iterable[Placement], aliases: Sequence[str]
+    file: PropertiesFile, key_uses: Iterable[KeyUse], aliases: Sequence[str]
 ) -> list[str]:
     return [
-        f"{placement.key}: {placement.alias!r} is not one of clusters ({', '.join(aliases)})"
-        + (f"; did you mean {placement.suggestion}?" if placement.suggestion else "")
-        + f" ({file.where(placement.key)})"
-        for placement in placements
-        if isinstance(placement, UnknownAlias)
+        f"{key_use.key}: {key_use.alias!r} is not one of clusters ({', '.join(aliases)})"
+        + (f"; did you mean {key_use.suggestion}?" if key_use.suggestion else "")
+        + f" ({file.where(key_use.key)})"
+        for key_use in key_uses
+        if isinstance(key_use, UnknownAlias)
     ]
 
 
-def refusals(file: PropertiesFile, placements: Iterable[Placement]) -> list[str]:
-    """Settings without which records would go astray or connections fail. Values stay unsaid."""
+def refused_problems(file: PropertiesFile, key_uses: Iterable[KeyUse]) -> list[str]:
+    """Settings that cannot be ignored: records would be mirrored wrongly or connections fail. No values."""
     problems = []
-    for placement in placements:
-        if not isinstance(placement, Known) or not _is_refused(file, placement):
+    for key_use in key_uses:
+        if not isinstance(key_use, Known) or not _is_refused(file, key_use):
             continue
-        remedy = _REMEDIES.get(placement.option.name, "leave the setting out")
+        remedy = _REMEDIES.get(key_use.option.name, "leave the setting out")
         problems.append(
-            f"{placement.key}: not supported by this version; {remedy} "
-            f"({file.where(placement.key)})"
+            f"{key_use.key}: not supported by this version; {remedy} ({file.where(key_use.key)})"
         )
     return problems
 
 
-def _is_refused(file: PropertiesFile, placement: Known) -> bool:
-    """A setting that says what is so anyway is not refused; a bad value has been reported."""
-    if placement.option.support is not Support.REFUSED or _expected_instead(file, placement):
+def _is_refused(file: PropertiesFile, key_use: Known) -> bool:
+    """Not if the value is the default, or a bad value that was reported already."""
+    if key_use.option.support is not Support.REFUSED or _expected_instead(file, key_use):
         return False
-    return not _is_so_anyway(file, placement)
+    return not _is_default(file, key_use)
 
 
-def _is_so_anyway(file: PropertiesFile, placement: Known) -> bool:
-    default = placement.option.default
-    value = file.properties[placement.key].value.strip()
+def _is_default(file: PropertiesFile, key_use: Known) -> bool:
+    default = key_use.option.default
+    value = file.properties[key_use.key].value.strip()
     return default is not None and value.upper() == default.upper()
 
 
-def remarks(file: PropertiesFile, placements: Sequence[Placement]) -> list[str]:
-    """A warning for every setting without effect, and one for all that come with later versions."""
+def key_warnings(file: PropertiesFile, key_uses: Sequence[KeyUse]) -> list[str]:
+    """A warning for every setting without effect; one for all that this version does not support yet."""
     found = [
-        f"{placement.key}: {placement.remark} ({file.where(placement.key)})"
-        for placement in placements
-        if not isinstance(placement, UnknownAlias) and placement.remark is not None
+        f"{key_use.key}: {key_use.remark} ({file.where(key_use.key)})"
+        for key_use in key_uses
+        if not isinstance(key_use, UnknownAlias) and key_use.remark is not None
     ]
     found += [
-        _renamed(file, placement, placement.option.renamed_to)
-        for placement in placements
-        if isinstance(placement, Known) and placement.option.renamed_to is not None
+        _renamed(file, key_use, key_use.option.renamed_to)
+        for key_use in key_uses
+        if isinstance(key_use, Known) and key_use.option.renamed_to is not None
     ]
     later = [
-        f"{placement.key}{_in_brackets(file.properties[placement.key].briefly_at)}"
-        for placement in placements
-        if isinstance(placement, Known) and _waits(file, placement)
+        f"{key_use.key}{_in_brackets(file.properties[key_use.key].briefly_at)}"
+        for key_use in key_uses
+        if isinstance(key_use, Known) and _is_unsupported(file, key_use)
     ]
     if later:
         found.append(f"{file.name}: known, but without effect in this version: {', '.join(later)}")
     return found
 
 
-def _renamed(file: PropertiesFile, placement: Known, new: str) -> str:
-    where = file.where(placement.key)
-    for key in (f"{placement.prefix}{new}", new):
+def _renamed(file: PropertiesFile, key_use: Known, new: str) -> str:
+    where = file.where(key_use.key)
+    for key in (f"{key_use.prefix}{new}", new):
         if key in file.properties:
             return (
-                f"{placement.key}: has no effect next to {key}"
-                f"{_in_brackets(file.properties[key].briefly_at)}, its name since Kafka 2.7 ({where})"
+                f"{key_use.key}: has no effect, since {key}"
+                f"{_in_brackets(file.properties[key].briefly_at)}, its name since Kafka 2.7, is set ({where})"
             )
     return (
-        f"{placement.key}: read as {placement.prefix}{new}, its name since Kafka 2.7; write that "
+        f"{key_use.key}: read as {key_use.prefix}{new}, its name since Kafka 2.7; rename it "
         f"({where})"
     )
 
 
-def _waits(file: PropertiesFile, placement: Known) -> bool:
-    """What a user switches off is off already."""
-    if placement.option.support is not Support.LATER:
+def _is_unsupported(file: PropertiesFile, key_use: Known) -> bool:
+    """Whether the setting should have an effect: not a default, and not false for a switch."""
+    if key_use.option.support is not Support.LATER:
         return False
-    value = file.properties[placement.key].value.strip().lower()
-    off = placement.option.type is BOOLEAN and value == "false"
-    return not off and not _is_so_anyway(file, placement)
+    value = file.properties[key_use.key].value.strip().lower()
+    off = key_use.option.type is BOOLEAN and value == "false"
+    return not off and not _is_default(file, key_use)
 
 
 def _in_brackets(place: str) -> str:

@@ -1,10 +1,11 @@
-"""Settings of a worker in the environment, as container images take them: CONNECT_GROUP_ID is group.id.
+"""Reads a worker's settings from the environment, as container images do: CONNECT_GROUP_ID is group.id.
 
-After the prefix, in lower case, as Confluent's images translate (`cub`, `ub`):
+The prefix is dropped, the rest becomes lower case, and underscores are replaced as in Confluent's images
+(`cub`, `ub`):
 
     _  .      __  -      ___  _
 
-An image's own variables (CONNECT_LOG4J_…) are no settings of the worker.
+Variables of the image itself (CONNECT_LOG4J_…) are not settings of the worker.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MEANT = {"_": ".", "__": "-", "___": "_"}
 
 
 def setting_of(variable: str) -> str | None:
-    """The setting that a variable stands for; None if it stands for none."""
+    """The setting that a variable sets; None: it sets none."""
     name = variable.removeprefix(PREFIX)
     if name == variable or not name or variable.startswith(_OF_IMAGES):
         return None
@@ -29,7 +30,7 @@ def setting_of(variable: str) -> str | None:
 
 
 def variable_of(setting: str) -> str:
-    """The variable that stands for a setting in lower case."""
+    """The variable that sets a setting whose name is in lower case."""
     escaped = setting.replace("_", "___").replace("-", "__").replace(".", "_")
     return PREFIX + escaped.upper()
 

@@ -1,6 +1,6 @@
-"""What each key of an mm2.properties means where it stands; none is passed over in silence.
+"""Finds the option that each key of an mm2.properties sets, or why the key has no effect at its place.
 
-A key is read by what precedes it:
+The prefix of a key decides:
 
     A->B.x   settings of a flow            consumer.x, source.consumer.x, … of its clients
     A.x      settings of a cluster         consumer.x, producer.x, admin.x of its clients,
@@ -30,8 +30,8 @@ from heliograph.config.resolve.near_match import did_you_mean, near
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The key sets `option`; `prefix` is what precedes the option's name in it. A `remark`, if any,
-    completes "<key>: …" and says why it has no effect all the same."""
+    """The key sets `option`; `prefix` is what precedes the option's name. A `remark` completes "<key>: …"
+    and says why the setting has no effect at this place."""
 
     key: str
     prefix: str
@@ -41,7 +41,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Ineffective:
-    """The key has no effect where it stands, or nowhere; `remark` completes "<key>: …"."""
+    """The key has no effect, here or anywhere; `remark` completes "<key>: …"."""
 
     key: str
     remark: str
@@ -49,20 +49,20 @@ class Ineffective:
 
 @dataclass(frozen=True, slots=True)
 class UnknownAlias:
-    """The key speaks of a flow between clusters of which one is not declared."""
+    """The key names a flow of which one cluster is not declared."""
 
     key: str
     alias: str
     suggestion: str | None
 
 
-Placement = Known | Ineffective | UnknownAlias
+KeyUse = Known | Ineffective | UnknownAlias
 
 _FLOW_CLUSTER = re.compile(r"(?:source|target)\.cluster\.(?P<name>.+)")
 CLIENT_SETTING = re.compile(r"(?P<kind>consumer|producer|admin)\.(?P<name>.+)")
 PROVIDER_SETTING = re.compile(r"config\.providers\.(?P<provider>[^.]+)\.(?P<name>.+)")
 
-# Below these stand settings of topics and converters, which only those know:
+# Any name may follow these: settings of internal topics and of converters, such as
 # offset.storage.segment.bytes
 OPEN_FAMILIES = (
     "offset.storage.",
@@ -85,9 +85,9 @@ _RIGHT_PLACES = {
 }
 
 
-class Placer:
-    """Places keys, given the declared aliases, those that are sources and targets of enabled flows,
-    and the flows with classes of the user's, which may read settings of their own."""
+class KeyLookup:
+    """Looks up keys, given the declared aliases, the sources and targets of enabled flows, and the flows
+    with classes of the user's, which may read any setting."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class Placer:
         self._pairs = [(s, t) for s in self._aliases for t in self._aliases if s != t]
         self._examples = (aliases[0], aliases[1]) if len(aliases) >= 2 else ("A", "B")
 
-    def place(self, key: str) -> Placement:
+    def look_up(self, key: str) -> KeyUse:
         for source, target in self._pairs:
             if key.startswith(f"{source}->{target}."):
                 return self._in_flow(key, source, target)
@@ -114,7 +114,7 @@ class Placer:
                 return self._in_cluster(key, alias)
         return self._at_top(key)
 
-    def _in_flow(self, key: str, source: str, target: str) -> Placement:
+    def _in_flow(self, key: str, source: str, target: str) -> KeyUse:
         flow = f"{source}->{target}"
         prefix = f"{flow}."
         name = key.removeprefix(prefix)
@@ -128,12 +128,17 @@ class Placer:
             return Known(key, prefix, option, remark)
         if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
             return Ineffective(
-                key, "is not read in this version; a flow's clusters are those of its aliases"
+                key, "has no effect in this version; a flow uses the brokers of its two aliases"
             )
         if match := _FLOW_CLUSTER.fullmatch(name):
             return self._client(key, Scope.CLIENT, match["name"])
         if match := FLOW_CLIENT.fullmatch(name):
-            misleading = misleading_client(match, flow=flow, source=source, target=target)
+            misleading = misleading_client(
+                match,
+                producer=f"{target}.producer.",
+                consumer=f"{source}.consumer.",
+                own=f"{flow}.",
+            )
             if misleading:
                 return Ineffective(key, misleading)
             return self._client(key, Scope(match["kind"]), match["name"])
@@ -145,7 +150,7 @@ class Placer:
             else placed
         )
 
-    def _in_cluster(self, key: str, alias: str) -> Placement:
+    def _in_cluster(self, key: str, alias: str) -> KeyUse:
         prefix = f"{alias}."
         name = key.removeprefix(prefix)
         option = client_option(Scope.WORKER, name)
@@ -157,7 +162,7 @@ class Placer:
             return Known(key, prefix, open_setting(name))
         return self._nowhere(key, prefix, name, (Scope.CLIENT, Scope.WORKER), (alias, alias))
 
-    def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> Placement:
+    def _client_of_cluster(self, key: str, alias: str, match: re.Match[str]) -> KeyUse:
         placed = self._client(key, Scope(match["kind"]), match["name"])
         if not isinstance(placed, Known) or placed.option.support is not Support.ACTED:
             return placed
@@ -167,7 +172,7 @@ class Placer:
             return replace(placed, remark=f"has no effect: no flow to {alias} is enabled")
         return placed
 
-    def _at_top(self, key: str) -> Placement:
+    def _at_top(self, key: str) -> KeyUse:
         for scope in (Scope.TOP, Scope.CONNECTOR):
             option = OPTIONS.get((scope, key))
             if option is not None and option.flow_only:
@@ -197,7 +202,7 @@ class Placer:
         scopes = (Scope.TOP, Scope.CONNECTOR, Scope.CLIENT)
         return self._nowhere(key, "", key, scopes, self._examples)
 
-    def _client(self, key: str, scope: Scope, name: str) -> Placement:
+    def _client(self, key: str, scope: Scope, name: str) -> KeyUse:
         prefix = key.removesuffix(name)
         option = client_option(scope, name)
         if option is not None:
@@ -206,8 +211,8 @@ class Placer:
 
     def _nowhere(
         self, key: str, prefix: str, name: str, scopes: Sequence[Scope], pair: tuple[str, str]
-    ) -> Placement:
-        """Wrong name, right name at the wrong place, wrong alias, or misspelt."""
+    ) -> KeyUse:
+        """A key that sets nothing: a wrong name, a wrong place, a wrong alias, or misspelt."""
         if name in WRONG_NAMES:
             return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix))
         if right := self._right_place(name, scopes, pair):
@@ -225,23 +230,23 @@ class Placer:
         scope = next((s for s in _RIGHT_PLACES if (s, name) in OPTIONS), client_kind(name))
         if scope is None or scope in scopes:
             return None
-        # A flow's setting that stands at a cluster says nothing of the flow.
+        # A flow's setting under a cluster's alias does not tell which flow is meant.
         source, target = self._examples if scope in (Scope.CONNECTOR, Scope.WORKER) else pair
         return " or ".join(
             place.format(source=source, target=target, name=name) for place in _RIGHT_PLACES[scope]
         )
 
-    def _unknown_flow(self, key: str) -> Placement:
+    def _unknown_flow(self, key: str) -> KeyUse:
         source, _, rest = key.partition("->")
         target = next((a for a in self._aliases if rest.startswith(f"{a}.")), None)
         target = target if target is not None else rest.partition(".")[0]
         wrong = source if source not in self._aliases else target
         if wrong in self._aliases:
-            return Ineffective(key, "a flow from a cluster to itself is never mirrored")
+            return Ineffective(key, "has no effect: a flow cannot have the same source and target")
         return UnknownAlias(key, wrong, near(wrong, self._aliases))
 
 
-def of_provider(key: str, match: re.Match[str]) -> Placement:
+def of_provider(key: str, match: re.Match[str]) -> KeyUse:
     names = {option.name.partition("<name>.")[2]: option for option in PROVIDERS}
     prefix = key.removesuffix(match["name"])
     if match["name"] in names:

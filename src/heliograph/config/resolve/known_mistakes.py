@@ -1,4 +1,4 @@
-"""Names that MM2 never had or has no more, and places where a name does not mean what one expects.
+"""Explains common mistakes: names that MM2 does not have, and places where a name has another effect.
 
 Each text completes "<key>: …"; {prefix} is what precedes the name in the key.
 """
@@ -10,9 +10,9 @@ import re
 from heliograph.config.options import Scope
 
 WRONG_NAMES = {
-    "enable": "no such setting, though Kafka's documentation has it; write {prefix}enabled",
-    "topics.whitelist": "never was a setting of MM2; write {prefix}topics",
-    "groups.whitelist": "never was a setting of MM2; write {prefix}groups",
+    "enable": "not a setting, although Kafka's documentation shows it; write {prefix}enabled",
+    "topics.whitelist": "not a setting of MM2; write {prefix}topics",
+    "groups.whitelist": "not a setting of MM2; write {prefix}groups",
     "whitelist": "an option of MirrorMaker 1; write {prefix}topics",
     "blacklist": "an option of MirrorMaker 1; write {prefix}topics.exclude",
     "topics.regex": "a setting of sink connectors; write {prefix}topics",
@@ -20,11 +20,11 @@ WRONG_NAMES = {
     "topicsExcludePattern": "a field of Strimzi; write {prefix}topics.exclude",
     "groupsPattern": "a field of Strimzi; write {prefix}groups",
     "groupsExcludePattern": "a field of Strimzi; write {prefix}groups.exclude",
-    "use.incremental.alter.configs": "dropped by Kafka 4.0; configurations are always altered "
-    "incrementally, leave it out",
-    "add.source.alias.to.metrics": "dropped by Kafka 4.0; metrics always have the alias, leave it "
+    "use.incremental.alter.configs": "removed in Kafka 4.0; configurations are always altered "
+    "incrementally; leave it out",
+    "add.source.alias.to.metrics": "removed in Kafka 4.0; metrics always have the alias; leave it "
     "out",
-    "auto.include.jmx.reporter": "dropped by Kafka 4.0; leave it out",
+    "auto.include.jmx.reporter": "removed in Kafka 4.0; leave it out",
     "config.storage.partitions": "has no effect, as in MM2; the topic of connector configurations "
     "always has 1 partition",
 }
@@ -36,27 +36,29 @@ FLOW_CLIENT = re.compile(
 )
 
 
-def misleading_client(client: re.Match[str], *, flow: str, source: str, target: str) -> str | None:
-    """Why a client setting of a flow does not do what it looks like; None if it does.
+def misleading_client(
+    client: re.Match[str], *, producer: str, consumer: str, own: str
+) -> str | None:
+    """Why a client setting of a flow or connector has no effect on mirrored records; None: it has.
 
-    Records are written by the producer of the Connect worker, `B.producer.x` or
-    `A->B.producer.override.x`; consumers and admins of a flow are MM2's own, out of reach of
-    Connect's overrides.
+    The producer of the Connect worker writes records: `B.producer.x` or `A->B.producer.override.x`.
+    Consumers and admin clients are MM2's own; Connect's overrides do not reach them. `producer` and
+    `consumer` are the right prefixes for these clients, `own` the one before other kinds.
     """
     kind, name = client["kind"], client["name"]
     if client["override"]:
         if kind == Scope.PRODUCER and client["side"] is None:
             return None
-        right = f"{target}.producer.{name}" if kind == Scope.PRODUCER else f"{flow}.{kind}.{name}"
-        return f"has no effect, as in MM2; write {right}"
+        prefix = producer if kind == Scope.PRODUCER else f"{own}{kind}."
+        return f"has no effect, as in MM2; write {prefix}{name}"
     if kind == Scope.PRODUCER:
         return (
-            "does not reach the producer of mirrored records, but only that of offset syncs, as in "
-            f"MM2; write {target}.producer.{name}"
+            "has an effect on offset syncs only, not on mirrored records, as in MM2; write "
+            f"{producer}{name}"
         )
     if kind == Scope.CONSUMER and client["side"] == "target":
         return (
-            "does not reach the consumer of mirrored records, but only those of internal topics, as "
-            f"in MM2; write {source}.consumer.{name}"
+            "has an effect on internal topics only, not on mirrored records, as in MM2; write "
+            f"{consumer}{name}"
         )
     return None

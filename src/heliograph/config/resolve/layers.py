@@ -1,4 +1,4 @@
-"""Which of several settings holds: MM2's prefixes, laid over each other in MM2's order.
+"""Decides which of several settings is in force: MM2's prefixes, in MM2's order of precedence.
 
 Mirrors `MirrorMakerConfig` (clusterProps, workerConfig, connectorBaseConfig) and
 `MirrorConnectorConfig` (client configs) of Kafka 4.3. Nothing is parsed or checked here.
@@ -17,7 +17,7 @@ from heliograph.model import ClientKind
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What was found, and the key under which the user wrote it."""
+    """A value, and the key under which the user wrote it."""
 
     key: str
     found: Property
@@ -33,11 +33,11 @@ _CLIENT_KIND = re.compile(r"(consumer|producer|admin)")
 
 
 def is_client_config(name: str) -> bool:
-    """CLIENT_CONFIG_DEF: what a cluster hands down to its consumers, producers and admins."""
+    """CLIENT_CONFIG_DEF: settings that consumers, producers and admin clients inherit from their cluster."""
     return name == "bootstrap.servers" or (is_security(name) and name != "security.providers")
 
 
-#: Old names of connector options, to those of today.
+#: New names of renamed options, by old name.
 RENAMED = {
     option.name: option.renamed_to for option in OPTIONS.values() if option.renamed_to is not None
 }
@@ -53,7 +53,7 @@ class Layers:
         return dict(self._all)
 
     def cluster(self, alias: str) -> Settings:
-        """`alias.x` as x; client settings also come from the top level, where not set."""
+        """`alias.x` as x; client settings that are not set come from the top level."""
         own = self._below(f"{alias}.")
         for inherited in (own, self._all):
             for name, setting in list(inherited.items()):
@@ -63,7 +63,7 @@ class Layers:
         return own
 
     def worker(self, target: str) -> Settings:
-        """The worker belongs to the target; the top level wins where it counts at all."""
+        """The worker of the target; settings that the top level may have take precedence there."""
         top = {
             name: setting
             for name, setting in self._all.items()
@@ -72,7 +72,7 @@ class Layers:
         return self.cluster(target) | top
 
     def connector(self, source: str, target: str) -> Settings:
-        """Top level, then both clusters, then `source->target.`; later ones win."""
+        """Top level, then both clusters, then `source->target.`; the last one takes precedence."""
         settings = {
             name: setting for name, setting in self._all.items() if _reaches_connectors(name)
         }
@@ -84,18 +84,18 @@ class Layers:
         return with_todays_names(settings)
 
     def source_consumer(self, source: str, target: str) -> Settings:
-        """The consumer of a flow. `A.consumer.x` arrives as source.consumer.x, so it wins over
+        """The consumer of a flow. `A.consumer.x` becomes source.consumer.x, so it takes precedence over
         `A->B.consumer.x`."""
         return client_settings(self.connector(source, target), "source", "consumer")
 
     def target_producer(self, source: str, target: str) -> Settings:
-        """The producer of Connect's tasks: the worker's, under what the connector overrides
-        (`Worker.baseProducerConfigs`)."""
+        """The producer of Connect's tasks: the worker's settings, and the connector's overrides, which take
+        precedence (`Worker.baseProducerConfigs`)."""
         own = below(self.connector(source, target), "producer.override.")
         return below(self.worker(target), "producer.") | own
 
     def clients(self, alias: str) -> dict[ClientKind, Settings]:
-        """The clients of a cluster, whatever flow they belong to."""
+        """The clients of a cluster, for all flows."""
         cluster = self.cluster(alias)
         return {kind: below(cluster, f"{kind}.") for kind in ClientKind}
 
@@ -112,7 +112,7 @@ class Layers:
 
 
 def client_settings(connector: Settings, side: str, kind: str) -> Settings:
-    """Of a connector's own client, from the lowest to the highest, here for the source's consumer:
+    """Settings of a connector's own client, lowest precedence first; for the source's consumer:
 
     source.cluster.x (client settings only) < consumer.x < source.consumer.x
     """
@@ -125,7 +125,7 @@ def client_settings(connector: Settings, side: str, kind: str) -> Settings:
 
 
 def with_todays_names(connector: Settings) -> Settings:
-    """An old name holds where the new one is not set at all, as up to Kafka 3.9."""
+    """An old name is read if the new one is not set, as up to Kafka 3.9."""
     found = dict(connector)
     for name in found.keys() & RENAMED.keys():
         found.setdefault(RENAMED[name], found[name])
@@ -133,7 +133,7 @@ def with_todays_names(connector: Settings) -> Settings:
 
 
 def _reaches_connectors(name: str) -> bool:
-    """Of the top level, connectors get the names in their ConfigDefs, and no others."""
+    """Connectors get only those top-level settings that are in their ConfigDefs."""
     option = OPTIONS.get((Scope.CONNECTOR, name))
     if option is not None:
         return not option.flow_only
@@ -143,7 +143,7 @@ def _reaches_connectors(name: str) -> bool:
 
 
 def below(settings: Settings, prefix: str) -> Settings:
-    """Those whose names start with `prefix`, without it."""
+    """Settings whose names start with `prefix`, without the prefix."""
     return {
         name.removeprefix(prefix): setting
         for name, setting in settings.items()

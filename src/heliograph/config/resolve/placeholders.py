@@ -1,6 +1,6 @@
-"""A file with its placeholders filled in; which values came from elsewhere is remembered.
+"""Fills in the placeholders of a file and marks the values that came from a provider or the environment.
 
-A value that came from elsewhere may be a secret: no message shows it, but the placeholder.
+Such a value may be a secret: messages show the placeholder instead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STRIMZI = {
     "io.strimzi.kafka.KubernetesSecretConfigProvider": SECRET,
     "io.strimzi.kafka.KubernetesConfigMapConfigProvider": CONFIG_MAP,
 }
-_NO_BAGS = KubernetesSecrets()
+_NO_SECRETS = KubernetesSecrets()
 
 
 class FilledIn(NamedTuple):
@@ -47,11 +47,11 @@ class FilledIn(NamedTuple):
 
 
 def fill_in_placeholders(
-    file: PropertiesFile, environment: Mapping[str, str], bags: KubernetesSecrets = _NO_BAGS
+    file: PropertiesFile, environment: Mapping[str, str], secrets: KubernetesSecrets = _NO_SECRETS
 ) -> FilledIn:
-    """Every value of `file`, `clusters` included. A value that cannot be filled in is marked as
-    broken, so that it is complained of once."""
-    placeholders = Placeholders(file, environment, bags)
+    """Fills in every value of `file`, `clusters` included. A value that cannot be filled in is marked as
+    broken, so that it is reported only once."""
+    placeholders = Placeholders(file, environment, secrets)
     filled = placeholders.fill_in(file)
     warnings = (*filled.file.warnings, *placeholders.unnamed())
     return FilledIn(
@@ -60,16 +60,16 @@ def fill_in_placeholders(
 
 
 class Placeholders:
-    """The config providers that `file` declares; `problems` are theirs. `bags` are what those of Strimzi
+    """The config providers that `file` declares; `problems` are theirs. `secrets` are what those of Strimzi
     look into."""
 
     def __init__(
         self,
         file: PropertiesFile,
         environment: Mapping[str, str],
-        bags: KubernetesSecrets = _NO_BAGS,
+        secrets: KubernetesSecrets = _NO_SECRETS,
     ) -> None:
-        self._bags = bags
+        self._secrets = secrets
         self._file = file
         self._environment = environment
         self.problems: list[str] = []
@@ -83,8 +83,8 @@ class Placeholders:
         variables: bool = True,
         permitted: Permitted | None = None,
     ) -> FilledIn:
-        """Every value of `file`, by these providers; `${VARIABLE}` stays as it is if not `variables`.
-        `permitted` limits what providers read for it, unless it is the operator's."""
+        """Fills in every value of `file`; `${VARIABLE}` stays as it is if not `variables`. `permitted` limits
+        what providers read for a configuration from REST; None: the operator wrote it."""
         problems: list[str] = []
         bare: list[str] = []
 
@@ -110,13 +110,13 @@ class Placeholders:
         warnings = list(file.warnings)
         if bare:
             warnings.append(
-                f"{file.name}: filled in from the environment, which MM2 does not do by "
-                f"itself: {', '.join(dict.fromkeys(bare))}"
+                f"{file.name}: filled in from the environment, which MM2 does not do: "
+                f"{', '.join(dict.fromkeys(bare))}"
             )
         return FilledIn(replace(file, properties=properties, warnings=tuple(warnings)), problems)
 
     def unnamed(self) -> list[str]:
-        """Warnings for settings of providers that are not declared."""
+        """Warnings for settings of providers that `config.providers` does not name."""
         return [
             f"{key}: has no effect, since {_PREFIX} does not name {name!r} ({self._file.where(key)})"
             for key in self._file.properties
@@ -126,15 +126,15 @@ class Placeholders:
 
     def _of_provider(self, key: str, wanted: Placeholder, permitted: Permitted | None) -> str:
         if key.startswith(_PREFIX):
-            raise Unavailable("a provider's own settings cannot come from a provider")
+            raise Unavailable("settings of config providers cannot use config providers")
         name = wanted.provider
         if name not in self._providers:
             raise Unavailable(self._undeclared(name))
         provider = self._providers[name]
         if provider is None:
-            raise Unavailable  # _provider has said why
+            raise Unavailable  # _provider has reported why
         value = provider.get(wanted.path, wanted.key, permitted)
-        # No text in quotes goes over lines there.
+        # In JAAS, text in quotes cannot span lines.
         return value.replace("\n", r"\n") if key.endswith("jaas.config") else value
 
     def _undeclared(self, name: str) -> str:
@@ -142,21 +142,23 @@ class Placeholders:
         class_name = _USUAL_NAMES.get(name.lower(), "…")
         names = ", ".join([*self._names, name])
         return (
-            f"no config provider is called {name!r} ({declared}); write {_PREFIX} = {names} and "
+            f"config provider {name!r} is not declared ({declared}); write {_PREFIX} = {names} and "
             f"{_PREFIX}.{name}.class = {class_name}"
         )
 
     def _provider(self, name: str) -> Provider | None:
-        """None if it cannot be made, which is reported."""
+        """None: it cannot be created, and a problem was added."""
         key = f"{_PREFIX}.{name}.class"
         if key not in self._file.properties:
             self.problems.append(f"{key}: missing in {self._file.name}; expected {_EXPECTED}")
             return None
         class_name = self._text(key).removeprefix(_KAFKA)
-        if class_name == "io.strimzi.kafka.EnvVarConfigProvider":  # older than Kafka's, same job
+        if (
+            class_name == "io.strimzi.kafka.EnvVarConfigProvider"
+        ):  # older than Kafka's, with the same effect
             class_name = _CLASSES[2]
         if class_name in _STRIMZI:
-            return self._bags.provider(_STRIMZI[class_name])
+            return self._secrets.provider(_STRIMZI[class_name])
         match class_name:
             case "FileConfigProvider":
                 return FileProvider(self._allowed_paths(name))
@@ -194,8 +196,8 @@ class Placeholders:
             return None
 
     def _text(self, key: str) -> str:
-        """A provider's setting, with variables of the environment filled in where they are set;
-        those that are not are complained of when `fill` comes to them."""
+        """A provider's setting, with the environment variables that are set filled in; `fill_in` reports
+        those that are not set."""
         found = self._file.properties.get(key)
         if found is None:
             return ""

@@ -1,21 +1,21 @@
-r"""Placeholders in values, filled in before anything is read.
+r"""Finds placeholders in values and asks config providers for their text.
 
     ${file:/etc/mm2/access.properties:KEY}   FileConfigProvider        a key of a properties file
     ${dir:/etc/mm2/secrets:password}         DirectoryConfigProvider   a file of a directory
     ${env:KEY}                               EnvVarConfigProvider      a variable of the environment
     ${KEY}                                   no provider               a variable of the environment
 
-The names before the colon are the user's, declared with `config.providers` (KIP-297). As in MM2,
-several may stand in one value, and what is filled in is not looked at again. MM2 fills in the
-settings of workers and clients at once and those of connectors later, in the worker; here all are
-filled in at once. MM2 keeps a placeholder that it cannot fill in as text; here that is an error.
+The user chooses the name before the colon and declares it with `config.providers` (KIP-297). As in MM2,
+a value may have several placeholders, and text that was filled in is not searched for more. MM2 fills in
+the settings of workers and clients when it starts and those of connectors later, in the worker; here all
+are filled in first. MM2 keeps a placeholder that it cannot fill in as text; here that is an error.
 `${KEY}` stays text in MM2: files with it are templates, filled in by a script (sed, envsubst)
-before MM2 starts. `$KEY` without braces stays text here, too.
+before MM2 starts. `$KEY` without braces stays text here as well.
 
-A configuration that came through REST (`permitted`) has providers serve it within limits only: those that
-the worker has set for the provider, or else those that it has set for files that REST may name.
+For a configuration from REST (`permitted`), providers read only what the worker allows: the paths or
+variables set for the provider, or else the files that REST may name.
 
-The one module that reads files other than the configuration itself.
+This is the only module of config/ that reads files other than the configuration itself.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from heliograph.permitted import PATHS, Permitted, real_path
 from heliograph.policy.java_regex import JavaPattern
 
 _START, _END = "${", "}"
-#: Of a file that a placeholder names.
+#: Largest file that a placeholder may name.
 _MOST_CHARACTERS = 1 << 20
 
 
 class Unavailable(Exception):
-    """A placeholder cannot be filled in; the text says why and names no value."""
+    """A placeholder cannot be filled in; the text says why and contains no value."""
 
 
 class Placeholder(NamedTuple):
-    """`${provider:path:key}`, `${provider:key}`, or `${variable}` with all else empty. `text` is the whole,
-    from `start` to before `end`."""
+    """`${provider:path:key}`, `${provider:key}`, or `${variable}` with the other fields empty. `text` is the
+    whole placeholder, from `start` to before `end`."""
 
     text: str
     start: int
@@ -56,14 +56,14 @@ class Placeholder(NamedTuple):
 def placeholders(text: str) -> Iterator[Placeholder]:
     """As `ConfigTransformer.DEFAULT_PATTERN` finds them, and bare variables, in one pass.
 
-    \\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}      without the regular expression, which would begin anew
-                                            at each of many `${` without an end
+    \\$\\{([^}]*?):(([^}]*?):)?([^}]*?)\\}      not by the regular expression, whose time is quadratic in
+                                            the number of `${` without an end
     """
     at = text.find(_START)
     while at >= 0 and (end := text.find(_END, at + 2)) >= 0:
         if (
             text.find(":", at + 2, end) < 0
-        ):  # a variable's name has no $, so that only the last can begin it
+        ):  # a variable: its name has no $, so the last ${ begins it
             at = text.rfind(_START, at, end)
         whole, inside = text[at : end + 1], text[at + 2 : end]
         provider, colon, rest = inside.partition(":")
@@ -84,8 +84,8 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AllowedPaths:
-    """Where a provider may read; None for everywhere. By name only: links are followed, as in Java; but for a
-    configuration from REST where they lead counts as well."""
+    """Paths below which a provider may read; None for any path. Links are followed without a check, as in
+    Java; for a configuration from REST the link's target must be allowed as well."""
 
     paths: tuple[str, ...] | None
 
@@ -94,23 +94,29 @@ class AllowedPaths:
         if self.paths is not None and not any(
             Path(normal).is_relative_to(allowed) for allowed in self.paths
         ):
-            raise Unavailable(f"{path} is not below {' or '.join(self.paths)}, its allowed.paths")
+            raise Unavailable(
+                f"{path} is not below {' or '.join(self.paths)}, the provider's allowed.paths"
+            )
         if permitted is None:
             return Path(normal)
         places = self.paths if self.paths is not None else tuple(permitted.paths)
         real = real_path(normal, places)
         if real is None or (self.paths is None and not permitted.allows_path(normal)):
-            limits = "its allowed.paths" if self.paths is not None else f"the worker's {PATHS}"
+            limits = (
+                "the provider's allowed.paths"
+                if self.paths is not None
+                else f"the worker's {PATHS}"
+            )
             raise Unavailable(
-                f"{path} is not below {limits}, as files that REST may name must be; the worker can set "
-                f"param.allowed.paths of this provider, or {PATHS}"
+                f"{path} is not below {limits}, so REST may not name it; to allow it, set "
+                f"param.allowed.paths of this provider, or {PATHS}, in the worker's configuration"
             )
         return Path(real)
 
 
 @dataclass(frozen=True, slots=True)
 class FileProvider:
-    """Properties files in UTF-8, unlike mm2.properties itself, which Java reads as Latin-1."""
+    """Reads properties files in UTF-8, unlike mm2.properties itself, which Java reads as Latin-1."""
 
     allowed: AllowedPaths
 
@@ -131,7 +137,7 @@ class FileProvider:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryProvider:
-    """One value per file, as Kubernetes mounts secrets."""
+    """Reads one value per file, as Kubernetes mounts secrets."""
 
     allowed: AllowedPaths
 
@@ -152,7 +158,7 @@ class DirectoryProvider:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentProvider:
-    """`allowlist` of None: every variable, but for a configuration from REST, which gets none then."""
+    """`allowlist` None: any variable; for a configuration from REST, no variable."""
 
     environment: Mapping[str, str]
     allowlist: JavaPattern | None
@@ -162,11 +168,11 @@ class EnvironmentProvider:
             raise Unavailable("expected ${env:VARIABLE}, found a path before the variable")
         if self.allowlist is None and permitted is not None:
             raise Unavailable(
-                "variables of the worker's environment that REST may name must match the provider's "
-                "param.allowlist.pattern, and the worker has not set it"
+                "REST may only name environment variables that match the provider's "
+                "param.allowlist.pattern, which the worker's configuration does not set"
             )
         if self.allowlist is not None and not self.allowlist.matches(key):
-            raise Unavailable(f"{key} does not match its allowlist.pattern")
+            raise Unavailable(f"{key} does not match the provider's allowlist.pattern")
         return variable(self.environment, key)
 
 
@@ -179,16 +185,14 @@ def variable(environment: Mapping[str, str], name: str) -> str:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except ValueError:  # a null character, or half of one
+    except ValueError:  # a null character, or half of a surrogate pair
         return False
 
 
 def _read(path: Path) -> str:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
-            raise Unavailable(
-                f"{path}: expected a file, found a device or a pipe, which may not end"
-            )
+            raise Unavailable(f"{path}: expected a file, found a device or a pipe")
         with path.open(encoding="utf-8") as file:
             text = file.read(_MOST_CHARACTERS + 1)
         if len(text) > _MOST_CHARACTERS:
@@ -200,13 +204,13 @@ def _read(path: Path) -> str:
         raise Unavailable(f"{path}: expected text in UTF-8, found other bytes") from None
     except OSError as problem:
         raise Unavailable(f"{path}: cannot be read: {problem.strerror}") from None
-    except ValueError:  # a null character, or half of one
-        raise Unavailable(f"{str(path)!r}: no file can be called so") from None
+    except ValueError:  # a null character, or half of a surrogate pair
+        raise Unavailable(f"{str(path)!r}: not a valid file name") from None
 
 
 class Filled(NamedTuple):
-    """`problems` says `placeholder: why` of those that cannot be replaced, if it was not said
-    before; `complete`, that there are none."""
+    """`problems`: `placeholder: why` of those that could not be replaced and were not reported before.
+    `complete`: every placeholder was replaced."""
 
     text: str
     complete: bool
@@ -214,8 +218,8 @@ class Filled(NamedTuple):
 
 
 def fill_in(text: str, lookup: Callable[[Placeholder], str]) -> Filled:
-    """`text` with its placeholders replaced by what `lookup` returns, or left if it raises
-    Unavailable."""
+    """`text` with placeholders replaced by what `lookup` returns; those for which it raises Unavailable
+    stay."""
     complete, at = True, 0
     parts: list[str] = []
     problems: list[str] = []
@@ -225,7 +229,7 @@ def fill_in(text: str, lookup: Callable[[Placeholder], str]) -> Filled:
         try:
             parts.append(lookup(each))
         except Unavailable as problem:
-            if str(problem):  # an empty one was reported elsewhere
+            if str(problem):  # an empty one was reported before
                 problems.append(f"{each.text}: {problem}")
             parts.append(each.text)
             complete = False
@@ -233,5 +237,5 @@ def fill_in(text: str, lookup: Callable[[Placeholder], str]) -> Filled:
 
 
 def wrong_paths(paths: Sequence[str]) -> list[str]:
-    """Those that a provider cannot be restricted to, since Java refuses them."""
+    """Paths that Java refuses as allowed.paths: relative ones, and those that do not exist."""
     return [path for path in paths if not Path(path).is_absolute() or not Path(path).exists()]

@@ -1,4 +1,4 @@
-"""Typed access to the settings in force at one place of a configuration; problems are collected."""
+"""Gives typed access to the settings in force for a flow, a client or a worker."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heliograph.policy.topic_filter import joined
 
 @dataclass(frozen=True, slots=True)
 class TypedSettings:
-    """What `settings` say of the options of one scope, or the options' defaults."""
+    """The values of one scope's options: from `settings`, or the defaults. Collects problems."""
 
     settings: Settings
     scope: Scope
@@ -22,7 +22,7 @@ class TypedSettings:
     problems: list[str]
 
     def value(self, name: str) -> Value:
-        """A bad value was reported by `value_problems`; the mirror will not be made."""
+        """The default for a bad value, which `value_problems` reports: the mirror does not start."""
         option = OPTIONS[self.scope, name]
         if name in self.settings:
             try:
@@ -41,14 +41,14 @@ class TypedSettings:
         return bool(self.value(name))
 
     def interval(self, name: str) -> int | None:
-        """`<name>.interval.seconds`, or None where `<name>.enabled` is false or it is negative."""
+        """`<name>.interval.seconds`; None: `<name>.enabled` is false or the interval is negative."""
         seconds = self.number(f"{name}.interval.seconds")
         return seconds if self.flag(f"{name}.enabled") and seconds > 0 else None
 
     def patterns(self, name: str, *, checked: bool = True) -> tuple[str, ...]:
-        """A list of Java regular expressions; a bad one is reported with its item and line.
+        """A list of Java regular expressions; a bad item is reported with its line.
 
-        Not `checked`: a user's class reads them, in its own way.
+        Not `checked`: a user's class reads the list and may expect something else.
         """
         setting = self.settings.get(name)
         if setting is None:
@@ -66,11 +66,11 @@ class TypedSettings:
         where = f"at character {position + 1}"
         if setting.found.written is not None:
             return (
-                f"{setting.key}: item {index + 1} of what {setting.found.shown!r} stands for is not "
-                f"a regular expression, {where} ({self.at(setting)})"
+                f"{setting.key}: item {index + 1} of the value of {setting.found.shown!r} is not a regular "
+                f"expression, {where} ({self.at(setting)})"
             )
         glob = items[index].startswith("*")
-        remedy = "; a regular expression for anything is .*" if glob else ""
+        remedy = "; the regular expression that matches anything is .*" if glob else ""
         return (
             f"{setting.key}: item {index + 1}, {items[index]!r}, is not a regular expression: "
             f"{invalid.reason}, {where}{remedy} ({self.at(setting)})"
@@ -85,9 +85,9 @@ def _default(option: Option) -> Value:
 
 
 def _culprit(items: Sequence[str], position: int) -> tuple[int, int]:
-    """Which item of a list joined with | is to blame for an error at a position, and where in it.
+    """The item of a list joined with | that has the error at `position`, and the position in the item.
 
-    An item that is wrong by itself comes first: its open bracket runs on to the end of the list.
+    Items that are invalid by themselves are checked first: an open bracket extends to the end of the list.
     """
     for index, item in enumerate(items):
         try:

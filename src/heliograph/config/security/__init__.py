@@ -1,1 +1,1 @@
-"""Logins, keys and stores that settings name, users of REST, and what a REST request may name."""
+"""Reads logins, keys and stores from settings, the users of REST, and what a REST request may name."""

@@ -1,7 +1,7 @@
-"""How one client talks to its cluster, out of its settings: `security.protocol`, `ssl.*` and `sasl.*`.
+"""Reads how one client encrypts and logs in: `security.protocol`, `ssl.*` and `sasl.*`.
 
-Mirrors `DefaultSslEngineFactory` and `ChannelBuilders` of Kafka. Nothing is opened here: files are read by
-`client/`, so that a file that comes later is found then.
+Mirrors `DefaultSslEngineFactory` and `ChannelBuilders` of Kafka. Files are not opened here: `client/` reads
+them when it connects, so a file may appear or change later.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _MECHANISMS = (
 
 
 class SecurityProblem(NamedTuple):
-    """`sentence` completes "<setting>: …" and shows no value."""
+    """`sentence` completes "<setting>: …" and contains no value."""
 
     setting: str
     sentence: str
 
     def describe(self, key: str, found: str | None) -> str:
-        """With the key as the user wrote it, and with what may be shown of its value, if it is set."""
+        """The sentence with the user's key, and with the value found, unless it is a secret."""
         is_secret = OPTIONS[Scope.CLIENT, self.setting].type is PASSWORD
         if found is None or is_secret or not self.sentence.startswith("expected"):
             return f"{key}: {self.sentence}"
@@ -43,11 +43,11 @@ class SecurityProblem(NamedTuple):
 def read_security(
     settings: Mapping[str, str], keys: Mapping[str, str] | None = None
 ) -> tuple[Security, list[SecurityProblem]]:
-    """`settings` are those in force for one client, without prefixes; `keys` where they were written."""
+    """`settings` are in force for one client, without prefixes; `keys` are the user's keys, with prefixes."""
     reading = _Reading(settings)
     protocol = reading.text("security.protocol").upper()
     if protocol not in ("SSL", "SASL_PLAINTEXT", "SASL_SSL"):
-        return PLAINTEXT, []  # a value that is none of Kafka's has been reported
+        return PLAINTEXT, []  # a bad value was reported by value_problems
     security = Security(
         tls=reading.tls() if protocol.endswith("SSL") else None,
         sasl=reading.sasl(protocol) if protocol.startswith("SASL") else None,
@@ -57,7 +57,7 @@ def read_security(
 
 
 def without_effect(settings: Mapping[str, str]) -> list[SecurityProblem]:
-    """Settings that a `security.protocol` leaves unread; MM2 says nothing of them."""
+    """Settings that have no effect with this `security.protocol`; MM2 gives no warning."""
     protocol = _Reading(settings).text("security.protocol").upper()
     unread = []
     if not protocol.endswith("SSL") and "ssl.truststore.location" in settings:
@@ -133,21 +133,27 @@ class _Reading:
         if found not in _TYPES:
             self._problem(name, f"expected {', '.join(_TYPES[:-1])} or PEM")
         elif inline and found != "PEM":
-            self._problem(name, "expected PEM, since certificates stand in the configuration")
+            self._problem(
+                name, "expected PEM, since the certificates are in the configuration itself"
+            )
         elif found == "PEM" and self.text(f"{store}.password"):
-            remedy = "; a key's is ssl.key.password" if store == "ssl.keystore" else ""
-            self._problem(f"{store}.password", f"a PEM store has no password{remedy}")
+            remedy = (
+                "; set ssl.key.password for the key"
+                if store == "ssl.keystore"
+                else "; leave it out"
+            )
+            self._problem(f"{store}.password", f"not allowed: a PEM store has no password{remedy}")
         return found
 
     def _verify_host(self) -> bool:
         name = "ssl.endpoint.identification.algorithm"
         found = self.text(name)
         if found.lower() not in ("https", ""):
-            self._problem(name, "expected https, or nothing to trust any host")
+            self._problem(name, "expected https, or an empty value to accept any host name")
         return bool(found)
 
     def _protocols(self) -> tuple[str, ...]:
-        """`ssl.protocol=TLSv1.2` alone means: not 1.3. Java's default list would still allow it."""
+        """`ssl.protocol=TLSv1.2` without ssl.enabled.protocols excludes TLSv1.3; in Java it does not."""
         name = "ssl.enabled.protocols"
         if name not in self._settings and self.text("ssl.protocol") == "TLSv1.2":
             return ("TLSv1.2",)
@@ -165,7 +171,7 @@ class _Reading:
             self._problem("sasl.mechanism", f"expected one of {', '.join(_MECHANISMS)}")
             return None
         if mechanism == "AWS_MSK_IAM" and protocol != "SASL_SSL":
-            self._problem("security.protocol", "expected SASL_SSL, which AWS_MSK_IAM needs")
+            self._problem("security.protocol", "expected SASL_SSL, since AWS_MSK_IAM requires TLS")
         try:
             return Sasl(
                 mechanism=mechanism, credentials=read_credentials(mechanism, self._settings)

@@ -1,7 +1,7 @@
-"""Who a client says it is: from `sasl.jaas.config` and the settings beside it, for each mechanism.
+"""Reads a client's credentials for each SASL mechanism from `sasl.jaas.config` and related settings.
 
-Java finds credentials through login modules and callback handlers, which are classes; the ones that
-Kafka, Strimzi, MSK and their guides name are understood here by their names.
+Java finds credentials through login modules and callback handlers, which are classes. The classes of
+Kafka, Strimzi and MSK are recognized here by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from heliograph.config.security.oauthbearer import (
 from heliograph.security import JAAS, AwsIam, Credentials, Kerberos, Password
 
 _MSK_OAUTH_HANDLER = "IAMOAuthBearerLoginCallbackHandler"
-#: Without their packages, which have changed between versions of Kafka.
+#: Class names without packages, since Kafka has moved some between versions.
 _HANDLERS = {
     LOGIN_HANDLER: frozenset(
         {
@@ -45,8 +45,7 @@ def read_credentials(mechanism: str, settings: Mapping[str, str]) -> Credentials
     for name, known in _HANDLERS.items():
         if short_class(settings, name) not in known | {""}:
             raise InvalidValue(
-                f"{name}: expected one of {', '.join(sorted(known))} (a Java class of your own cannot "
-                "run here)"
+                f"{name}: expected one of {', '.join(sorted(known))} (other Java classes cannot run here)"
             )
     module = _login_module(mechanism, settings)
     match mechanism:
@@ -71,7 +70,7 @@ def _login_module(mechanism: str, settings: Mapping[str, str]) -> LoginModule:
     try:
         return parse_jaas(text)
     except InvalidValue as invalid:
-        raise InvalidValue(f"{JAAS}: not a JAAS line: expected {invalid.expected}") from None
+        raise InvalidValue(f"{JAAS}: not in JAAS format: expected {invalid.expected}") from None
 
 
 def _password(mechanism: str, module: LoginModule) -> Password:
@@ -104,11 +103,13 @@ def _kerberos(module: LoginModule, settings: Mapping[str, str]) -> Kerberos:
     service = settings.get("sasl.kerberos.service.name", "").strip()
     service = service or module.options.get("serviceName", "")
     if not service:
-        raise InvalidValue("sasl.kerberos.service.name: missing; brokers mostly call it kafka")
+        raise InvalidValue("sasl.kerberos.service.name: missing; it is usually kafka")
     uses_keytab = module.options.get("useKeyTab", "").lower() == "true"
     keytab = module.options.get("keyTab") if uses_keytab else None
     if uses_keytab and not keytab:
-        raise InvalidValue(f"{JAAS}: useKeyTab is true, but keyTab, the file, is missing")
+        raise InvalidValue(
+            f"{JAAS}: keyTab is missing; useKeyTab=true needs the path of the keytab"
+        )
     principal = module.options.get("principal")
     return Kerberos(
         service=str(service),

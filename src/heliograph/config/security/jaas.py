@@ -1,10 +1,10 @@
-"""`sasl.jaas.config`, read as Java reads it.
+"""Parses `sasl.jaas.config` as Java does.
 
     module.Class required username="alice" password="secret";
 
-Mirrors `JaasConfig` and `JaasContext` of Kafka over `java.io.StreamTokenizer`, whose habits show: outside
-of quotes `/` begins a comment, and what begins with a digit is a number and no value. What Java refuses is
-refused here; no message shows a value.
+Mirrors `JaasConfig` and `JaasContext` of Kafka, which use `java.io.StreamTokenizer`: outside of quotes `/`
+begins a comment, and a word that begins with a digit is a number and not a value. What Java refuses is
+refused here. No message contains a value.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _QUOTE = "; put the value in double quotes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginModule:
-    """`options` in the order of their first appearance; the last value of each holds."""
+    """`options` are in the order of first appearance; the last value of each counts."""
 
     name: str
     options: dict[str, Secret]
@@ -34,9 +34,9 @@ class LoginModule:
 
 
 class _Kind(Enum):
-    WORD = auto()  #   also what stands in quotes
+    WORD = auto()  #   also text in quotes
     NUMBER = auto()
-    SIGN = auto()  #   any other character by itself
+    SIGN = auto()  #   any other single character
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def _module(name: _Token, tokens: _Tokens) -> LoginModule:
         key, value = _option(token, tokens, options)
         options[key] = value
     if token is None:
-        hint = " outside of quotes / begins a comment" if tokens.commented else ""
-        raise InvalidValue(f"a semicolon at the end{':' + hint if hint else ''}")
+        hint = " (outside of quotes, / begins a comment)" if tokens.commented else ""
+        raise InvalidValue(f"a semicolon at the end{hint}")
     return LoginModule(name=name.text, options=options)
 
 
@@ -89,12 +89,12 @@ def _option(key: _Token, tokens: _Tokens, before: dict[str, Secret]) -> tuple[st
 
 
 class _Tokens:
-    """`StreamTokenizer` as Kafka sets it up."""
+    """`StreamTokenizer`, configured as in Kafka."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
-        self.commented = False  # by a lone slash, which is rarely meant
+        self.commented = False  # a single / began a comment, rarely on purpose
         self._all = self._scan()
 
     def next(self) -> _Token | None:
@@ -133,7 +133,7 @@ class _Tokens:
         return _Token(_Kind.WORD, self._text[start : self._at])
 
     def _quoted(self, quote: str) -> _Token:
-        """To the closing quote, or the end of the line."""
+        """Up to the closing quote or the end of the line."""
         self._at += 1
         found = []
         while self._peek() and self._peek() not in (quote, "\n", "\r"):

@@ -1,4 +1,4 @@
-"""Where a client's OAUTHBEARER tokens come from: an endpoint, a file, or, for tests, itself.
+"""Reads where a client's OAUTHBEARER tokens come from: an endpoint, a file, or an unsecured one for tests.
 
 Mirrors `OAuthBearerLoginCallbackHandler`, `OAuthBearerUnsecuredLoginCallbackHandler` and Strimzi's
 `JaasClientOauthLoginCallbackHandler`.
@@ -52,15 +52,15 @@ def read_token_source(module: LoginModule, settings: Mapping[str, str]) -> Token
     if url:
         return _from_url(url, module, settings)
     if handler == "OAuthBearerLoginCallbackHandler":
-        raise InvalidValue(f"{TOKEN_URL}: missing; expected the address where tokens are given out")
+        raise InvalidValue(f"{TOKEN_URL}: missing; expected the address of the token endpoint")
     return _unsecured(module)
 
 
 def token_location(url: str) -> Location:
-    """The file or the address that a URL means to what opens it. Raises InvalidValue.
+    """The file or the address that the client would open. Raises InvalidValue.
 
-    Control characters are refused: `urlsplit` drops tabs and line breaks, so that others would read another
-    address than stands there.
+    Control characters are refused: `urlsplit` drops tabs and line breaks, so the checked address and the
+    opened one could differ.
     """
     if len(url) > MOST_OF_A_URL:
         raise InvalidValue(f"a URL of at most {MOST_OF_A_URL} characters")
@@ -76,7 +76,7 @@ def token_location(url: str) -> Location:
     if parts.scheme not in ("http", "https") or not host:
         raise InvalidValue(_EXPECTED_URL)
     if not url.isascii() or " " in url:
-        raise InvalidValue("a URL of ASCII characters without blanks")
+        raise InvalidValue("a URL of ASCII characters without spaces")
     return Location(Kind.URL, url, TOKEN_URL)
 
 
@@ -103,7 +103,7 @@ def _from_url(url: str, module: LoginModule, settings: Mapping[str, str]) -> Tok
 
 
 def _strimzi(module: LoginModule) -> TokenSource:
-    """The options of Strimzi's `strimzi-kafka-oauth`; those of its environment are not read."""
+    """The options of `strimzi-kafka-oauth`; its environment variables are not read."""
     options = module.options
     if "oauth.access.token" in options:
         return GivenToken(token=options["oauth.access.token"])
@@ -112,8 +112,8 @@ def _strimzi(module: LoginModule) -> TokenSource:
     for name in (STRIMZI_URL, "oauth.client.id", "oauth.client.secret"):
         if name not in options:
             raise InvalidValue(
-                f"{JAAS}: {name} is missing; expected it and the address, id and secret beside it, "
-                "or oauth.access.token"
+                f"{JAAS}: {name} is missing; expected {STRIMZI_URL}, oauth.client.id and "
+                "oauth.client.secret, or oauth.access.token"
             )
     return TokenEndpoint(
         url=strimzi_url(options[STRIMZI_URL]),
@@ -125,7 +125,7 @@ def _strimzi(module: LoginModule) -> TokenSource:
 
 
 def strimzi_url(text: str) -> str:
-    """Raises InvalidValue; Strimzi has no files there."""
+    """Raises InvalidValue; unlike in Kafka's own setting, a file is not allowed."""
     try:
         found = token_location(str(text).strip())
     except InvalidValue as invalid:
@@ -143,12 +143,12 @@ def _unsecured(module: LoginModule) -> UnsecuredToken:
             claims[name] = str(text)
         elif kind == "unsecuredLoginNumber":
             claims[name] = _number(option, text)
-        elif kind == "unsecuredLoginList":  # its first character parts the items
+        elif kind == "unsecuredLoginList":  # the first character separates the items
             claims[name] = text[1:].split(text[0]) if text else []
     principal = module.options.get("unsecuredLoginPrincipalClaimName", "sub")
     if principal not in claims:
         raise InvalidValue(
-            f"{JAAS}: no token can be had: expected {TOKEN_URL}, or for tests the option "
+            f"{JAAS}: no source of tokens: expected {TOKEN_URL}, or for tests the option "
             f'unsecuredLoginStringClaim_{principal}="…"'
         )
     return UnsecuredToken(
@@ -169,12 +169,12 @@ def _number(option: str, text: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise InvalidValue(f"{JAAS}: expected a number as {option}")
+        raise InvalidValue(f"{JAAS}: {option}: expected a number")
     return int(number) if number.is_integer() else number
 
 
 def _either(name: str, option: str, module: LoginModule, settings: Mapping[str, str]) -> Secret:
-    """Kafka 4.1 has settings of its own for what older versions read from the JAAS line only."""
+    """Kafka 4.1 has settings for what older versions read from the JAAS line only."""
     found = settings.get(name, "").strip() or module.options.get(option, "")
     if not found:
         raise InvalidValue(f"{JAAS}: {option} is missing; expected it here or as {name}")
@@ -182,7 +182,7 @@ def _either(name: str, option: str, module: LoginModule, settings: Mapping[str, 
 
 
 def _tls(module: LoginModule, prefix: str) -> Tls:
-    """What to trust at a token endpoint stands among the options."""
+    """The certificates to trust at a token endpoint are options of the login module."""
     options = {
         name.removeprefix(prefix): value
         for name, value in module.options.items()
@@ -222,9 +222,9 @@ def _window(settings: Mapping[str, str]) -> float:
     try:
         return min(max(float(settings.get("sasl.login.refresh.window.factor", "0.8")), 0.5), 1.0)
     except ValueError:
-        return 0.8  # a bad value has been reported
+        return 0.8  # a bad value was reported by value_problems
 
 
 def short_class(settings: Mapping[str, str], name: str) -> str:
-    """A class name without its package."""
+    """The class name in this setting, without its package."""
     return settings.get(name, "").strip().rpartition(".")[2]

@@ -1,16 +1,15 @@
-"""A connector's configuration as it came through REST, held against what the worker permits.
+"""Checks a connector's configuration from REST against what the worker permits it to name.
 
-Each setting is read by the parser that would use it, whatever the settings beside it say of protocol and
-mechanism; what that parser would open, ask or import is checked, and not the text. Placeholders are not
-filled in yet: where one stands for a whole value, `config/connectors/read_connectors.py` checks what it
-stands for.
+Each setting is parsed by the parser that would use it, regardless of protocol and mechanism. The files,
+addresses, modules and identities that this parser finds are checked, not the text. Placeholders are not
+filled in yet: if one is a whole value, `config/connectors/read_connectors.py` checks its value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from heliograph.config.options.java_checks import invalid
+from heliograph.config.options.checks import invalid
 from heliograph.config.options.values import InvalidValue, parse_list
 from heliograph.config.resolve.providers import placeholders
 from heliograph.config.security.jaas import LoginModule, parse_jaas
@@ -39,12 +38,12 @@ _FILES = (
     "sasl.kerberos.kinit.cmd",
 )
 _URLS = (TOKEN_URL, "sasl.oauthbearer.jwks.endpoint.url")
-#: What the names of login modules' options have in common that name a file: keytabs, ticket caches, stores.
+#: Parts of the names of login module options that are paths: keytabs, ticket caches, stores.
 _FILE_OPTIONS = ("keytab", "ticketcache", "file", "location")
 
 
 def read_permitted(settings: Mapping[str, str]) -> Permitted:
-    """What a worker's settings allow: those that say so, and all that they themselves name."""
+    """What a worker permits: its rest.connector.allowed.* settings, and what its own settings name."""
 
     def listed(name: str) -> set[str]:
         return {each for each in parse_list(settings.get(name, "")) if each}
@@ -59,7 +58,7 @@ def read_permitted(settings: Mapping[str, str]) -> Permitted:
 
 
 def problems(config: Mapping[str, str | None], permitted: Permitted) -> Iterator[tuple[str, str]]:
-    """A setting, and why it is refused."""
+    """Refused settings, with the reason."""
     for name, value in config.items():
         if value is not None and value.strip():
             for what, why in _problems(name, value.strip(), permitted):
@@ -68,8 +67,10 @@ def problems(config: Mapping[str, str | None], permitted: Permitted) -> Iterator
 
 def _problems(name: str, value: str, permitted: Permitted) -> Iterator[tuple[str, str]]:
     if is_of_providers(name):
-        why = "config providers are the worker's to declare"
-        yield value, f"{why}; declare them in its configuration"
+        yield (
+            value,
+            "connectors may not declare config providers; declare them in the worker's configuration",
+        )
         return
     if name.endswith(".class") and (refused := _refused_class(value, permitted)) is not None:
         yield value, refused
@@ -80,14 +81,14 @@ def _problems(name: str, value: str, permitted: Permitted) -> Iterator[tuple[str
             yield value, str(e)
     for location in locations_in(name, value):
         if not _is_reference(location.value):
-            partly = "${" in location.value  # who writes a part of a path may be anywhere
+            partly = "${" in location.value  # the rest of a path could lead anywhere
             refused = permitted.refusal(location)
             if refused is not None or partly:
-                yield location.value, refused or "a placeholder must stand for the whole value here"
+                yield location.value, refused or "a placeholder must be the whole value here"
 
 
 def locations_in(name: str, value: str) -> Iterator[Location]:
-    """What any parser could open of this setting alone; nothing of a value that its parser refuses."""
+    """What a parser of this setting could open; nothing if the parser refuses the value."""
     if _is(name, *_FILES):
         yield Location(Kind.FILE, value, name)
     elif _is(name, *_URLS):
@@ -134,24 +135,22 @@ def is_of_providers(name: str) -> bool:
 def _refused_class(value: str, permitted: Permitted) -> str | None:
     if _is_reference(value):
         return None
-    if (
-        ":" not in value and "${" not in value
-    ):  # a Java class, which only stands for what is built in
+    if ":" not in value and "${" not in value:  # a Java class: only built-in ones have an effect
         return None
     python = python_class(value)
     if python is None:
         return "expected a Python class as module:Class"
     if not permitted.allows_module(python.module):
-        return f"Python modules that REST may name must be listed in the worker's {MODULES}"
+        return f"REST may only name Python modules that the worker's {MODULES} lists"
     return None
 
 
 def _is(name: str, *settings: str) -> bool:
-    """Whether it is one of these settings of a client, under any prefix."""
+    """Whether `name` is one of these settings of clients, under any prefix."""
     return any(name == each or name.endswith(f".{each}") for each in settings)
 
 
 def _is_reference(value: str) -> bool:
-    """One placeholder and nothing else."""
+    """Whether the value is exactly one placeholder."""
     first = next(placeholders(value), None)
     return first is not None and not first.variable and first.text == value

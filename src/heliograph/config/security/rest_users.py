@@ -1,7 +1,7 @@
-"""Who may use the REST API, and what for: the users file, and names of client certificates.
+"""Reads the users of the REST API and their roles: the users file, and names of client certificates.
 
 alice = $argon2id$v=19$m=19456,t=2,p=1$…$… write     a line of `heliograph password alice --role write`
-bob   = his-password                                 as Connect's own file has it: every right, with a warning
+bob   = his-password                                 plain, as in Connect's file: role write, a warning
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ ROLES = "rest.certificate.roles"
 _ARGON2ID = re.compile(
     r"\$argon2id\$v=19\$m=(\d{1,8}),t=(\d{1,4}),p=(\d{1,3})\$[A-Za-z0-9+/]{11,512}\$[A-Za-z0-9+/]{22,512}"
 )
-_MEMORY_KB = (
-    8,
-    1 << 20,
-)  # RFC 9106: at least 8 for each lane; more than 1 GB is taken for a mistake
-#: Hashes of other tools (bcrypt, crypt, Apache's). Read as plain text, each would be the password itself.
+#: RFC 9106: at least 8 for each lane. More than 1 GB is refused as a mistake.
+_MEMORY_KB = (8, 1 << 20)
+#: Hashes of other tools (bcrypt, crypt, Apache's). Read as plain text, the hash would be the password.
 _OTHER_HASH = re.compile(
     r"\$(argon2|2[abxy]?|apr1|1|5|6|7|y|scrypt|pbkdf2)[a-z0-9-]*\$.+|\{[A-Z0-9]+\}.+"
 )
@@ -33,7 +31,7 @@ _OTHER_HASH = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """`password` is a hash in argon2's own form if `hashed`."""
+    """`hashed`: `password` is an argon2id hash in its standard text form."""
 
     password: Secret
     role: Role = Role.WRITE
@@ -42,8 +40,8 @@ class User:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateRoles:
-    """`by_subject`: whole subjects (RFC 4514); `by_common_name`: the CN alone; `others`: any other
-    certificate that the truststore vouches for, or None if it has no role."""
+    """`by_subject`: whole subjects (RFC 4514); `by_common_name`: the CN alone; `others`: the role of any
+    other trusted certificate, None for no role."""
 
     by_subject: Mapping[str, Role] = field(default_factory=dict)
     by_common_name: Mapping[str, Role] = field(default_factory=dict)
@@ -57,7 +55,7 @@ class CertificateRoles:
 
 
 def read_users(path: str) -> Mapping[str, User]:
-    """Raises ConfigError with all that is wrong."""
+    """Raises ConfigError with every problem."""
     users: dict[str, User] = {}
     problems: list[str] = []
     for name, entry in read_properties(Path(path)).properties.items():
@@ -68,7 +66,7 @@ def read_users(path: str) -> Mapping[str, User]:
     if problems:
         raise ConfigError(problems)
     if not users:
-        # Connect accepts every request then.
+        # Connect would accept every request.
         raise ConfigError(
             [f"{path}: no users; expected lines that `heliograph password NAME` prints"]
         )
@@ -80,7 +78,7 @@ def plain_names(users: Mapping[str, User]) -> list[str]:
 
 
 def _user(text: str) -> User:
-    """Raises ValueError; the text of a password is never part of it."""
+    """Raises ValueError, whose text never contains a password."""
     password, _, role = text.strip().partition(" ")
     match = _ARGON2ID.fullmatch(password)
     if match is None:
@@ -92,14 +90,17 @@ def _user(text: str) -> User:
         return User(password=Secret(text))
     memory, passes, lanes = map(int, match.groups())
     if passes < 1 or lanes < 1 or not _MEMORY_KB[0] * lanes <= memory <= _MEMORY_KB[1]:
-        raise ValueError(f"argon2id with m={memory}, t={passes}, p={lanes} cannot be checked here")
+        raise ValueError(
+            f"argon2id with m={memory}, t={passes}, p={lanes} is not supported; make a hash with "
+            "`heliograph password`"
+        )
     return User(password=Secret(password), role=_role(role or Role.WRITE), hashed=True)
 
 
 def read_certificate_roles(text: str) -> CertificateRoles | None:
     """`CN=alice,O=Example:write;monitor:read;*:read`, None if empty. Raises ValueError.
 
-    Semicolons, as in Kafka's super.users, since subjects have commas in them.
+    Separated by semicolons, as in Kafka's super.users, since subjects contain commas.
     """
     subjects: dict[str, Role] = {}
     names: dict[str, Role] = {}

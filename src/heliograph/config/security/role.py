@@ -1,4 +1,4 @@
-"""What a user of the REST API may do."""
+"""Defines the roles of users of the REST API."""
 
 from __future__ import annotations
 

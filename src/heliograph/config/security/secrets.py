@@ -1,8 +1,8 @@
-"""Which settings of a connector may hold a secret, and how one is shown.
+"""Finds the settings of a connector that may be secrets, and hides their values.
 
-Connect itself hands configurations out in clear. Here a secret is shown as Kafka's logs show it. Scripts
-read a configuration, change it and send it back, so that HIDDEN in a request means: as it was. But a secret
-that the sender need not know is not kept while the sender changes where it goes.
+Connect returns configurations in clear text. Here a secret is shown as [hidden], as in Kafka's logs. Scripts
+read a configuration, change it and send it back, so HIDDEN in a request means: keep the stored value. A
+secret that the sender did not send is not kept if the request changes the server that receives it.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ HIDDEN = "[hidden]"
 _PASSWORDS = tuple(
     sorted({option.name for option in OPTIONS.values() if option.type.name == "PASSWORD"})
 )
-#: Names of settings that are never printed, of users' own classes, too.
+#: Names that are never printed, also of settings of users' own classes.
 _LOOKS_SECRET = re.compile(
     r"(?:^|[._-])(?:password|passwd|passphrase|secret|token|credentials?|api[._-]?key|private[._-]?key)$",
     re.IGNORECASE,
 )
-#: A reference to a config provider is no secret, and what it stands for is never stored.
+#: A placeholder is not a secret; its value is never stored.
 _REFERENCE = re.compile(r"\$\{[^}]*\}")
 
 _CLIENT_FAMILIES = (*SECURITY_FAMILIES, "bootstrap.")
 #: Secrets of a client that decide which certificates it trusts.
 _TRUST = "ssl.truststore.certificates"
-#: Settings of a login that only say when.
+#: Endings of login settings that only concern timing.
 _TIMING = (".ms", ".seconds", ".factor", ".jitter")
 _ADDRESSES = ("url", "uri", "host", "hostname", "endpoint", "address", "servers")
 
 
 def is_secret(name: str, value: str | None) -> bool:
-    """Settings of any client, under any prefix (`source.cluster.ssl.key.password`)."""
+    """Whether the setting may hold a secret, under any prefix (`source.cluster.ssl.key.password`)."""
     if value is None or not value or _REFERENCE.fullmatch(value.strip()):
         return False
     return _LOOKS_SECRET.search(name) is not None or any(
@@ -45,12 +45,12 @@ def is_secret(name: str, value: str | None) -> bool:
 
 
 def hidden(config: Mapping[str, str]) -> dict[str, str]:
-    """A configuration to show."""
+    """The configuration with its secrets hidden."""
     return {name: HIDDEN if is_secret(name, value) else value for name, value in config.items()}
 
 
 def restored(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dict[str, str | None]:
-    """A configuration that was sent, with the stored value wherever it shows a hidden one."""
+    """A configuration that was sent, with the stored value wherever it has HIDDEN."""
     return {
         name: stored[name] if value == HIDDEN and name in stored else value
         for name, value in config.items()
@@ -58,21 +58,21 @@ def restored(config: Mapping[str, str | None], stored: Mapping[str, str]) -> dic
 
 
 def still_hidden(config: Mapping[str, str | None]) -> list[str]:
-    """Settings that were sent as HIDDEN although nothing is stored for them."""
+    """Settings that were sent as HIDDEN, but have no stored value."""
     return [name for name, value in config.items() if value == HIDDEN]
 
 
 def led_elsewhere(
     sent: Mapping[str, str | None], merged: Mapping[str, str | None], stored: Mapping[str, str]
 ) -> tuple[str, str] | None:
-    """A stored secret that `merged` would keep although `sent` does not show it, and a setting that changes
-    which server it is sent to; None if there are none."""
+    """A stored secret that `merged` keeps although `sent` does not contain it, and a changed setting that
+    would send it to another server; None: there is no such pair."""
     kept = {
         (
             _is_client(name),
             _sides(name),
             "sasl." in name,
-        ): name  # all that _leads asks; one stands for each
+        ): name  # _leads depends on these three only, so one secret of each kind is enough
         for name, value in merged.items()
         if is_secret(name, value) and sent.get(name, HIDDEN) == HIDDEN
     }
@@ -92,13 +92,15 @@ def _plain(value: str | None) -> str | None:
 
 
 def _leads(name: str, secret: str) -> bool:
-    """Whether the setting says where the secret goes."""
+    """Whether the setting decides which server receives the secret."""
     if not _is_client(secret) or not _is_client(name):
         ending = name.rpartition(".")[2].lower()
         return not _is_client(secret) and not _is_client(name) and ending in _ADDRESSES
     if not _sides(name) & _sides(secret):
         return False
-    if name == JAAS or name.endswith(f".{JAAS}"):  # may name an endpoint, for secrets beside it
+    if name == JAAS or name.endswith(
+        f".{JAAS}"
+    ):  # may name a token endpoint, which receives other secrets
         return "sasl." in secret
     if is_secret(name, "any"):
         return name.endswith(_TRUST)
@@ -106,7 +108,7 @@ def _leads(name: str, secret: str) -> bool:
 
 
 def _is_client(name: str) -> bool:
-    """A client's address or login, under any prefix."""
+    """Whether it is a client's address or login, under any prefix."""
     return any(name.startswith(each) or f".{each}" in name for each in _CLIENT_FAMILIES)
 
 

@@ -1,1 +1,1 @@
-"""What is written and told beside the records: offsets, producer snapshots, offset syncs, receipts."""
+"""What a copy loop writes and reports besides records: offsets, snapshots, offset syncs, receipts."""

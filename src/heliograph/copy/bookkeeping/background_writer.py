@@ -1,7 +1,7 @@
-"""Records beside the copy: written to an internal topic in a thread that the copy never waits for.
+"""Writes bookkeeping records to an internal topic in a background thread, so that the copy does not wait.
 
-A topic that is missing, or that we may not write to, is said once and tried again; the records wait for it,
-the newest of each key.
+If the topic is missing or not writable, that is logged once and retried; meanwhile the newest record of each
+key is kept.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.records.decode import Header, Record
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
 _PATIENCE_SECONDS = 5.0
-#: A write is followed by a rest of so many times its own length: what stands beside the copy takes a
-#: twentieth of the time at most, however many partitions there are.
+#: After a write the thread pauses this many times as long: bookkeeping takes at most a twentieth of the time,
+#: however many partitions there are.
 _REST = 20
 _MAX_REST_SECONDS = 1.0
-#: What lasts for longer is no passing trouble.
-_HOPE_SECONDS = 600.0
+#: An error that lasts longer is treated as permanent.
+_FATAL_SECONDS = 600.0
 
 
-#: Clients that no thread uses just now, by client id: their connections survive from one epoch to the next.
+#: Unused clients by client id: their connections are reused from one epoch to the next.
 _spare: dict[str, ClusterClient] = {}
 _spare_lock = threading.Lock()
 
@@ -41,8 +41,9 @@ _Values = dict[bytes, tuple[tuple[bytes | None, tuple[Header, ...]], ...]]
 
 
 class BackgroundWriter(threading.Thread):
-    """At most one write under way. `what` says in log lines what cannot be written; of each key, the newest
-    `history` values are. Nothing is written once the leases have `lapsed`: it would hide others' records."""
+    """At most one write is in flight. `what` names the records in log lines; the newest `history` values of
+    each key are kept. Nothing is written once the leases have `lapsed`, as it would hide the records of a
+    successor."""
 
     def __init__(
         self,
@@ -57,8 +58,8 @@ class BackgroundWriter(threading.Thread):
         super().__init__(name=f"{client_id} {topic}", daemon=True)
         self.topic = topic
         self.problem: str | None = None
-        self.hopeless = False  # the problem is none that waiting mends, or lasts
-        self.failures = 0  # attempts that failed, in all
+        self.fatal = False  # the problem does not pass by waiting, or lasts
+        self.failures = 0  # failed attempts in total
         self._what = what
         self._history = history
         self._lapsed = lapsed
@@ -72,10 +73,10 @@ class BackgroundWriter(threading.Thread):
         self._client.stopped = lambda: self._abandoned or lapsed()
         self._writer = RecordWriter(self._client, topic)
         self._backoff = Backoff(first=1.0, most=30.0)
-        self._troubled = 0.0  # since when
+        self._failing_since = 0.0
 
     def offer(self, records: Iterable[tuple[bytes, bytes | None]]) -> None:
-        """A key that has a newer value comes behind all others that wait."""
+        """A key that gets a newer value moves to the end of the queue."""
         self.offer_with_headers((key, value, ()) for key, value in records)
 
     def offer_with_headers(
@@ -89,8 +90,8 @@ class BackgroundWriter(threading.Thread):
 
     @property
     def settled(self) -> bool:
-        """Whether everything offered so far is written, or there is no hope that it will be."""
-        return self.idle or self.hopeless
+        """Whether everything offered so far is written, or cannot be written."""
+        return self.idle or self.fatal
 
     @property
     def idle(self) -> bool:
@@ -98,7 +99,7 @@ class BackgroundWriter(threading.Thread):
         return not self._waiting and not self._writing
 
     def close(self, patience: float) -> None:
-        """Write what waits, unless the topic is in trouble; after that nothing is written any more."""
+        """Write what is queued, unless the topic has a problem; then stop writing."""
         with self._condition:
             self._closing = True
             self._condition.notify_all()
@@ -106,10 +107,11 @@ class BackgroundWriter(threading.Thread):
         self._abandoned = True
         left = sum(map(len, self._waiting.values()))
         if left:
-            log.warning("%s: %d were not written at the end of an epoch", self._what, left)
+            log.warning("%s: %d records were not written at the end of the epoch", self._what, left)
 
     def wait_idle(self, patience: float) -> None:
-        """As long as there is hope; meanwhile without a rest."""
+        """Wait until everything is written, at most `patience` seconds, and not once the topic has a problem.
+        Meanwhile the thread does not pause between writes."""
         deadline = time.monotonic() + patience
         with self._condition:
             self._hurried = True
@@ -146,10 +148,10 @@ class BackgroundWriter(threading.Thread):
             self._rest(self._backoff.next())
             return
         if self.problem is not None:
-            log.warning("%s: written again, after %d failed attempts", self._what, self.failures)
+            log.warning("%s: writing succeeds again after %d failures", self._what, self.failures)
         with self._condition:
             self.problem = None
-            self.hopeless = False
+            self.fatal = False
             self._writing = False
             self._condition.notify_all()
         self._backoff.reset()
@@ -157,7 +159,7 @@ class BackgroundWriter(threading.Thread):
     def _write(self, records: _Values) -> None:
         if not self._writer.partitions():
             raise broker_error(
-                error_codes.UNKNOWN_TOPIC_OR_PARTITION,
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
                 f"{self._client.config.alias}: {self._writer.topic}",
             )
         now = int(time.time() * 1000)
@@ -172,10 +174,10 @@ class BackgroundWriter(threading.Thread):
         self.failures += 1
         now = time.monotonic()
         if self.problem is None:
-            self._troubled = now
-            log.warning("%s: %s; the copy goes on, trying again", self._what, error)
+            self._failing_since = now
+            log.warning("%s: %s; retrying, the copy continues", self._what, error)
         with self._condition:
-            self.hopeless = not _passes(error) or now - self._troubled > _HOPE_SECONDS
+            self.fatal = not _passes(error) or now - self._failing_since > _FATAL_SECONDS
             for key, values in self._waiting.items():
                 records[key] = (*records.pop(key, ()), *values)[-self._history :]
             self._waiting = records
@@ -184,7 +186,7 @@ class BackgroundWriter(threading.Thread):
             self._condition.notify_all()
 
     def _rest(self, seconds: float) -> None:
-        """Until the time is over or the end has come."""
+        """Pause, unless `close` or `wait_idle` is called."""
         deadline = time.monotonic() + seconds
         with self._condition:
             while (
@@ -194,8 +196,8 @@ class BackgroundWriter(threading.Thread):
 
 
 def _passes(error: HeliographError) -> bool:
-    """A broker that is away comes back; a topic that is missing, or not for us, is a matter for people."""
-    if isinstance(error, BrokerError) and error.code == error_codes.UNKNOWN_TOPIC_OR_PARTITION:
+    """Whether waiting helps: a broker returns by itself; a missing topic or permission needs an operator."""
+    if isinstance(error, BrokerError) and error.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
         return False
     return isinstance(error, ClientError) and error.retriable
 
@@ -211,7 +213,7 @@ def _take_client(config: ClusterConfig, client_id: str) -> ClusterClient:
 
 
 def _give_back(client: ClusterClient) -> None:
-    """Not where another has taken its place: a thread that hung while epochs changed."""
+    """Keep the client for the next epoch, unless a newer one is kept already: this thread may have hung."""
     with _spare_lock:
         if _spare.setdefault(client.client_id, client) is client:
             return

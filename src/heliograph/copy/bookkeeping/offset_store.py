@@ -1,4 +1,4 @@
-"""Acknowledged positions, on their way to Connect's offsets topic on the target."""
+"""Stores acknowledged positions in Connect's offsets topic."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
 from heliograph.mm2.connect.offset_records import Logs, offset_batches
 from heliograph.model import TopicPartition
-from heliograph.wire import error_codes
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.messages import broker_error
 
 log = logging.getLogger(__name__)
 
-#: Which positions a batch stores.
+#: The positions that a batch stores.
 _Queued = dict[ProducerBatch, list[tuple[Partition, int]]]
 
 
 class OffsetStore:
-    """`mark` what is acknowledged now; `store` writes what was marked, however far the copy is by then.
+    """`mark` takes the positions acknowledged now; `store` writes the marked ones, even if the copy has
+    advanced by then.
 
-    In between, the ranges below these positions are written: were it the other way round, a crash would
-    leave mirrored records of which nobody knows where they are.
+    In between, the offset map up to these positions is written: in the other order, a crash would leave
+    mirrored records whose target offsets are unknown.
     """
 
     def __init__(self, flow: FlowConfig, producer: Producer) -> None:
@@ -45,7 +46,7 @@ class OffsetStore:
         return bool(self._marked)
 
     def store(self) -> None:
-        """Queue them; the producer sees them through. Raises ClientError if the target cannot be asked."""
+        """Queue the marked positions. Raises ClientError if the cluster cannot be reached."""
         if not self._marked:
             return
         try:
@@ -62,13 +63,13 @@ class OffsetStore:
         positions: Mapping[Partition, int],
         logs: Mapping[Partition, Logs] | None = None,
     ) -> _Queued:
-        """Queue these. Raises ClientError, and nothing is queued."""
+        """Queue these positions. Raises ClientError, in which case nothing is queued."""
         topic, cluster = self._flow.offsets_topic.name, self._producer.cluster
         partitions = cluster.metadata.partitions.get(topic)
-        if not partitions:  # brokers learn of a new topic one after the other
+        if not partitions:  # a new topic reaches the brokers' metadata one after the other
             partitions = cluster.refresh(self._producer.topics).partitions.get(topic)
         if not partitions:
-            raise broker_error(error_codes.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
+            raise broker_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"target {topic}")
         by_source = {copy.source: (copy, position) for copy, position in positions.items()}
         now_ms = int(time.time() * 1000)
         queued: _Queued = {}
@@ -86,6 +87,6 @@ class OffsetStore:
         return queued
 
     def acknowledged(self, batch: ProducerBatch) -> None:
-        """The offsets topic has these for sure, and none that were stored before them."""
+        """The offsets topic has the positions of this batch, and none that were stored before them."""
         for copy, position in self._sent.pop(batch, ()):
             copy.confirm_stored(position)

@@ -1,12 +1,11 @@
-"""What a task tells about where records have landed: offset syncs for MM2, ranges for Heliograph.
+"""Publishes where records have landed: offset syncs for MM2, the offset map for Heliograph.
 
     acknowledged ──► landing ──► collect ──► sync policy ──► offset-syncs topic
                                     │
                                     ├──────► unreported ──► receipts, every second
                                     └──────► segments ────► state topic, with every flush
 
-With each batch only the partition's own `landing` is noted; everything else looks at a partition as a whole,
-now and then.
+A batch only updates the partition's own `landing`; everything else is done per partition, periodically.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from heliograph.model import ClusterConfig, SyncsLocation, TopicPartition
 
 log = logging.getLogger(__name__)
 
-#: In all receipts of a copy loop together, each second. What is left over goes with the next ones.
+#: In all receipts of a copy loop together, each second. The rest is sent with the next ones.
 _RANGES_PER_REPORT = 50_000
 _COLLECT_SECONDS = 0.1
-#: Collecting is followed by a rest of so many times its own length.
+#: After collecting, the next collection is due after this many times its duration.
 _REST = 30
 
 
 class Syncs:
-    """Of one link. `flow` says what is wanted; if nothing is, nothing is done."""
+    """Part of one copy loop. `flow` says whether syncs and an offset map are wanted."""
 
     def __init__(
         self,
@@ -94,7 +93,7 @@ class Syncs:
             self._next_collect = now + max(took * _REST, _COLLECT_SECONDS)
 
     def flush(self) -> None:
-        """With a commit of offsets: delayed syncs are due, and ranges are written."""
+        """Before offsets are stored: send delayed syncs and write the offset map."""
         self._collect()
         if self._policy is not None:
             self._policy.promote()
@@ -107,8 +106,9 @@ class Syncs:
             )
 
     def note_begun(self) -> None:
-        """Before snapshots are written: a successor that finds less on the target than a snapshot says goes
-        back by the ranges. Those that only go on are known from their begin and the snapshot."""
+        """Before snapshots are written: a successor that finds fewer records on the target than the snapshot
+        says goes back by the offset map. New ranges must be in it; the end of a range that only grows follows
+        from its start and the snapshot."""
         self._collect()
         self._state.offer(
             (segment.key(), segment.value())
@@ -122,7 +122,7 @@ class Syncs:
             self._syncs.close(patience)
 
     def take_unreported(self) -> dict[Partition, tuple[OffsetRange, ...]]:
-        """Where records have landed since the last call; of thousands of partitions, a part at a time."""
+        """New ranges since the last call; of thousands of partitions, only some of them at a time."""
         budget = max(_RANGES_PER_REPORT // max(len(self._copies), 1), 1)
         return {
             copy: ranges.take(budget) for copy, ranges in self._unreported.items() if len(ranges)

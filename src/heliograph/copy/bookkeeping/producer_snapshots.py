@@ -1,4 +1,4 @@
-"""Producer snapshots on their way to the state topic: what a successor resumes by."""
+"""Writes producer snapshots, from which a successor resumes, to the state topic."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from heliograph.copy.partition import Partition
 from heliograph.mm2.state_records import ProducerSnapshotRecord
 from heliograph.model import ProducerSnapshot
 
-#: A successor reads the source from the snapshot on: a second's worth of records, once.
+#: A successor reads the source again from the snapshot on: about one second of records.
 _EVERY_SECONDS = 1.0
-#: Writing takes this part of the time at most, however many partitions there are.
+#: The next write is due after this many times the duration of the last one: at most a twentieth of the time.
 _REST = 20
 
 
 class ProducerSnapshots:
-    """Of partitions that have moved, about once a second; before an offset is stored; and before the first
-    record of a producer goes out: every producer whose records are on the target has a snapshot.
-    `explain` writes the offset map of what they name, which comes first."""
+    """Written for partitions that have advanced: about once a second, before an offset is stored, and before
+    the first record of a new producer id is sent, so that every producer with records on the target has a
+    snapshot. `explain` writes the offset map up to the snapshots; it is called first."""
 
     def __init__(self, writer: BackgroundWriter, explain: Callable[[], None]) -> None:
         self.moved = False  # whether any copy may have moved since snapshots were last written
         self._writer = writer
         self._explain = explain
-        self._told: dict[Partition, ProducerSnapshot] = {}
+        self._written: dict[Partition, ProducerSnapshot] = {}
         self._next = 0.0
 
     def tick(self, now: float, copies: Iterable[Partition]) -> None:
@@ -40,7 +40,7 @@ class ProducerSnapshots:
         if not news:
             return
         self._explain()
-        self._told |= news
+        self._written |= news
         records = [
             ProducerSnapshotRecord(
                 topic_partition=copy.source, remote_topic=copy.target.topic, snapshot=snapshot
@@ -50,19 +50,19 @@ class ProducerSnapshots:
         self._writer.offer((record.key(), record.value()) for record in records)
 
     def write_now(self, copies: Iterable[Partition], patience: float) -> None:
-        """Returns once they are written; or without, if the state topic is in trouble, which is said."""
+        """Write and wait, at most `patience` seconds, and not if the state topic has a problem."""
         self.write(copies)
         self._writer.wait_idle(patience)
 
     @property
     def settled(self) -> bool:
-        """Whether all that was written so far is there, or never will be."""
+        """Whether everything is written so far, or cannot be written."""
         return self._writer.settled
 
     @property
     def problem(self) -> str:
-        return self._writer.problem or f"{self._writer.topic} takes its time"
+        return self._writer.problem or f"{self._writer.topic} has not acknowledged it yet"
 
     def _news(self, copy: Partition) -> ProducerSnapshot | None:
         snapshot = copy.snapshot
-        return snapshot if snapshot is not None and self._told.get(copy) != snapshot else None
+        return snapshot if snapshot is not None and self._written.get(copy) != snapshot else None

@@ -1,4 +1,4 @@
-"""What a copy loop tells of its partitions. Its thread makes the receipts, the task's thread takes them."""
+"""Makes receipts of a copy loop's partitions in its own thread, for the task's thread to take."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from heliograph.model import PartitionState, Receipt
 
 
 class Receipts:
-    """Published when they are asked for: with each, all that was found since the one before. `throttled`: the
-    flow's byte rate has held the copy back lately; `ended`: the epoch has, and snapshots are told."""
+    """Receipts are published on request, each with the ranges and gaps since the previous one. `throttled`:
+    the flow's byte rate has slowed the copy; `ended`: the epoch has ended, so receipts include snapshots."""
 
     def __init__(self, copies: Collection[Partition], syncs: Syncs) -> None:
         self._copies = copies
         self._syncs = syncs
         self.throttled = False
         self.ended = False
-        self._told: dict[Partition, tuple[tuple[object, ...], Receipt]] = {}
+        self._last: dict[Partition, tuple[tuple[object, ...], Receipt]] = {}
         self._asked = threading.Event()
         self._lock = threading.Lock()
         self._published: list[Receipt] = []
@@ -31,7 +31,7 @@ class Receipts:
         self._asked.set()
 
     def take(self) -> list[Receipt]:
-        """The newest of each partition. What was not published yet comes with the next."""
+        """The newest receipt of each partition."""
         with self._lock:
             taken, self._published = self._published, [_without_news(r) for r in self._published]
         return taken
@@ -58,15 +58,16 @@ class Receipts:
             ]
 
     def _receipt(self, copy: Partition) -> Receipt:
-        """Without news, the very same object as before: most of thousands of partitions have none."""
+        """If nothing has changed, the same object as before, which is cheap to compare: of thousands of
+        partitions most have not changed."""
         now = (copy.acked, copy.records, copy.source_end, copy.offset.position, copy.state, copy.error,
                copy.copied, copy.foreign, copy.fallbacks, copy.source_mark, copy.recheck, copy.quarantined,
                self.throttled, self.ended)  # fmt: skip
-        told = self._told.get(copy)
-        if told is None or told[0] != now:
+        last = self._last.get(copy)
+        if last is None or last[0] != now:
             fresh = receipt_of(copy, throttled=self.throttled, ended=self.ended)
-            told = self._told[copy] = (now, fresh)
-        return told[1]
+            last = self._last[copy] = (now, fresh)
+        return last[1]
 
 
 def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False) -> Receipt:
@@ -87,7 +88,7 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
         # The next task would send under an identity of which a crash leaves no note.
         snapshot=copy.snapshot if ended and copy.numbers.named else None,
         mark=copy.source_mark,
-        turn=copy.lease.lineage.turn,
+        generation=copy.lease.lineage.generation,
         recheck=copy.recheck,
         quarantined=copy.quarantined,
         throttled=throttled,
@@ -95,7 +96,7 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
 
 
 def _with_news_of(older: Receipt, newer: Receipt) -> Receipt:
-    """The newer, with what was not taken of the older."""
+    """The newer receipt, with the ranges and gaps of the older one, which was not taken."""
     if older is newer or not (older.ranges or older.gaps):
         return newer
     return replace(

@@ -1,1 +1,1 @@
-"""The parts of a partition's state: each is changed by `copy/partition.py` alone."""
+"""The parts of a partition's state; only `copy/partition.py` changes them."""

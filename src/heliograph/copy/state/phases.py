@@ -1,6 +1,6 @@
-"""The phases of a partition's copy, what each asks of the copy loop, and every way from one to another.
+"""The phases of a partition's copy, the command for each, and all transitions.
 
-python -m heliograph.copy.state.phases prints them as a Mermaid diagram.
+`python -m heliograph.copy.state.phases` prints them as a Mermaid diagram.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from heliograph.mm2.quarantine import Oversize
 
 
 class Phase(StrEnum):
-    RECOVERING = "recovering"  # how much of it is on the target is to be found out
+    RECOVERING = "recovering"  # find out how much is already on the target
     COPYING = "copying"
     CHECKING = "checking"  # whether the source's log is still the one that was read
-    WAITING = "waiting"  # until the next try
-    HALTED = "halted"  # until the driver or a user decides; this lease is over
+    WAITING = "waiting"  # until the next attempt
+    HALTED = "halted"  # until the driver or a user decides; not resumed under this lease
 
 
 class Command(Enum):
-    """What the copy loop has to do with a partition now."""
+    """What the copy loop has to do for a partition now."""
 
-    RECOVER = "find out how much of it is on the target"
-    CHECK = "look at the source's log, once nothing is under way"
+    RECOVER = "find out how much is already on the target"
+    CHECK = "compare the source's log, once no batch is in flight"
     FETCH = "fetch from `position`"
     QUARANTINE = "write the coordinates of `held`"
-    WAIT = "nothing: an answer, a time or a user comes first"
+    WAIT = "wait for a response, a retry time or a user"
 
 
 class Held(NamedTuple):
-    """Records too large for the target; the copy goes on at `position` once they stand in quarantine."""
+    """Records too large for the target; the copy continues at `position` once they are in quarantine."""
 
     records: Sequence[Oversize]
     position: int
@@ -47,8 +47,8 @@ class Arrow(NamedTuple):
 _R, _C, _K, _W, _H = Phase.RECOVERING, Phase.COPYING, Phase.CHECKING, Phase.WAITING, Phase.HALTED
 _RUNS = (_C, _K, _W)
 
-#: Every change of phase; other events leave it as it is. Random walks meet no other
-#: (tests/unit/copy/test_partition_walk.py), and docs/architecture.md draws them.
+#: Every change of phase; other events do not change it. Random walks find no others
+#: (tests/unit/copy/test_partition_walk.py), and docs/architecture.md shows them.
 TRANSITIONS = frozenset(
     [
         *(Arrow(_R, "recovered", after) for after in (_C, _K)),
@@ -58,7 +58,6 @@ TRANSITIONS = frozenset(
         ),  # at a barrier, or it showed a loss
         *(Arrow(before, "aborted", _R) for before in _RUNS),
         Arrow(_C, "fetched", _R),  # at a barrier
-        Arrow(_C, "fetched", _W),
         Arrow(_C, "failed", _W),
         Arrow(_C, "released", _W),
         Arrow(_W, "retried", _C),
@@ -70,7 +69,7 @@ TRANSITIONS = frozenset(
 
 
 def diagram() -> str:
-    """As Mermaid draws it: an arrow for each pair of phases, with all events that lead there."""
+    """A Mermaid diagram: an arrow for each pair of phases, with all events that lead there."""
     events: dict[tuple[Phase, Phase], list[str]] = {}
     for arrow in sorted(TRANSITIONS):
         events.setdefault((arrow.before, arrow.after), []).append(arrow.event)

@@ -1,4 +1,4 @@
-"""What is known of a remote partition's log: where the next batch lands, and what must still be there."""
+"""What is known of a remote partition's log: where the next batch will land, and how long it must be."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from heliograph.plan.resume import TargetLost
 
 
 class Foreign(NamedTuple):
-    """Offsets on the target between two batches of ours, `markers` of which our transactions explain."""
+    """Offsets on the target between two batches of ours; `markers` of them are our own transactions'."""
 
     gap: range
     markers: int
@@ -20,43 +20,44 @@ class Foreign(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class RemoteLog:
-    """Part of a `Partition`, which alone changes it."""
+    """Part of a `Partition`; only the partition changes it."""
 
-    downstream: int = -1  # where the next batch lands if no other writer comes first; -1: not known
-    floor: int = -1  # the log was at least so long once
-    lost_from: int | None = None  # downstream; what was acknowledged from there on is gone
-    copied_since: bool = False  # other records of ours stand there now
-    #: A successor that resumes from it finds the same loss.
-    before_loss: ProducerSnapshot | None = None
-    markers: int = 0  # ends of our transactions since the last batch that was acknowledged
-    landing: OffsetMapBuilder | None = None  # where records land, if that is asked for
-    unplaced: int = 0  # records of which it is not known where they stand
+    downstream: int = -1  # where the next batch lands unless another writer is first; -1: not known
+    floor: int = -1  # the log end was at least this offset once
+    lost_from: int | None = None  # downstream; acknowledged records from this offset on are gone
+    copied_since: bool = False  # newer records of ours are at the lost offsets now
+    before_loss: ProducerSnapshot | None = (
+        None  # a successor that resumes from it finds the same loss
+    )
+    markers: int = 0  # our transaction markers since the last acknowledged batch
+    landing: OffsetMapBuilder | None = None  # None if no offset map and no syncs are wanted
+    unplaced: int = 0  # records whose target offset is not known
 
-    def look(self, end: int, resumes_from: int | None) -> int | None:
-        """The log ends there. From which offset on it has lost what it had acknowledged, if it has. All that
-        landed behind the snapshot that the copy `resumes_from` is counted: what is missing there is copied
-        again without more ado."""
-        # Brokers write the marker of a transaction after its commit is answered.
+    def observe_end(self, end: int, resumes_from: int | None = None) -> int | None:
+        """The log ends at `end`. Returns the offset from which acknowledged records are lost, if any are. The
+        records after the offset of the snapshot, `resumes_from`, are counted, and those that are missing are
+        copied again: they are no loss."""
+        # Brokers write a transaction's marker after they have answered the commit.
         known, self.downstream = max(self.floor, self.downstream - self.markers), end
         if self.lost_from is not None:
             return self.lost_from
         counted = resumes_from is not None and 0 <= resumes_from <= end
         if end < known and not counted:
-            self.floor = known  # until the loss is settled: a cluster may not answer before
+            self.floor = known  # until the loss is settled: a cluster may not answer before that
             return end
         self.floor = end
         return None
 
     def compare(self, found: TargetLost) -> TargetLost:
-        """What the log says of a snapshot."""
+        """A snapshot shows the loss."""
         self.copied_since |= found.copied_since
         return found
 
     def land(
         self, base_offset: int, count: int, before: ProducerSnapshot | None = None
     ) -> Foreign | None:
-        """A batch was appended. What stands between it and the one before, if that is more than ours.
-        `before` is the snapshot before it, if it shows a loss."""
+        """A batch was appended. Returns the offsets between it and our previous batch, if there are any.
+        `before` is the snapshot before this batch, if the batch shows a loss."""
         foreign = None
         if base_offset == self.downstream:
             self.downstream += count
@@ -74,12 +75,12 @@ class RemoteLog:
         self.forget_end()
         self.downstream = base_offset + count if base_offset >= 0 else -1
         if 0 <= expected < base_offset:
-            # Brokers write a marker after a commit is answered: another writer may come first.
+            # Brokers write a marker after they have answered the commit: another writer may be first.
             return Foreign(range(expected - self.markers, base_offset), self.markers)
         return None
 
     def shows_loss(self, base_offset: int) -> bool:
-        """Whether a batch that landed there says that the log has lost what it had acknowledged."""
+        """Whether a batch at this offset shows that the log has lost acknowledged records."""
         return 0 <= base_offset < max(self.floor, self.downstream)
 
     def lose_from(self, base_offset: int) -> None:
@@ -87,22 +88,22 @@ class RemoteLog:
         self.lost_from = base_offset if known is None else min(base_offset, known)
 
     def settle_loss(self, end: int) -> None:
-        """What was lost is reported, and copied again if it is to be."""
+        """The loss is reported; the log ends at `end`."""
         self.lost_from, self.floor, self.copied_since = None, end, False
         self.before_loss = None
 
     def pass_marker(self) -> None:
-        """The end of a transaction takes an offset of its own."""
+        """A transaction marker takes one offset."""
         if self.downstream >= 0:
             self.downstream += 1
             self.markers += 1
 
     def forget_end(self) -> None:
-        """Where the next batch lands is not known any more; not before what has landed, though."""
+        """The offset of the next batch is unknown, but not below what has landed."""
         self.floor, self.downstream = max(self.floor, self.downstream), -1
 
     def note_place(self, batch: ProducerBatch, base_offset: int) -> None:
-        """Where the records of a batch stand; -1 if the broker does not say."""
+        """Add the records of a batch to the offset map. `base_offset` is -1 if the broker sent none."""
         landing = self.landing
         if landing is None:
             return
@@ -115,7 +116,7 @@ class RemoteLog:
                 base_offset += count
 
     def lose_places(self, first: int, end: int) -> None:
-        """Records of the source from `first` to `end` are here, but not there any more: where each of them
-        stands is not known. Without this the offset map would take them for unmirrored."""
+        """The target has the records from `first` to `end`, but the source has deleted them, so their target
+        offsets are unknown. Without an entry the offset map would treat them as not mirrored."""
         if self.landing is not None and end > first:
             self.landing.lose(first, end - first)

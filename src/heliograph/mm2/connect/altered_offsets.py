@@ -1,6 +1,6 @@
-"""Offsets that a user sets, judged as MM2's connectors judge them (`alterOffsets`), in their sentences.
+"""Validates offsets that a user sets, with the rules and messages of MM2's connectors (`alterOffsets`).
 
-A null offset is taken for anything: what is garbage must be possible to clear away (KIP-875).
+A null offset is accepted for any partition, so that invalid entries can be removed (KIP-875).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Fields = Mapping[str, object]
 
 
 class PartitionShape(NamedTuple):
-    """What names a source partition of one kind of connector; `zero`: its offset is always 0."""
+    """The fields of a source partition of one kind of connector; `zero`: its offset is always 0."""
 
     strings: tuple[str, ...]
     numbered: bool
@@ -35,7 +35,7 @@ SHAPES = {
 
 
 def offset_problem(shape: PartitionShape, partition: Fields, offset: Fields | None) -> str | None:
-    """Why a connector would not take it; None if it does."""
+    """Why a connector would refuse the offset; None: it accepts it."""
     for fields in (partition, offset or {}):
         for name, value in fields.items():
             if value is not None and not isinstance(value, str | int | float | bool):
@@ -68,7 +68,7 @@ def offset_value(offset: Fields | None) -> bytes | None:
 
 
 def read_offset_record(key: bytes, value: bytes | None) -> tuple[str, Fields, Fields | None] | None:
-    """Connector, partition and offset of a record of the offsets topic; None if it is none of Connect's."""
+    """Connector, partition and offset of a record of the offsets topic; None if Connect did not write it."""
     try:
         document = jackson.load("key", key)
         offset = None if value is None else jackson.load("value", value)

@@ -1,4 +1,4 @@
-"""What a Connect cluster is to run, put together from its config topic as `ClusterConfigState` has it."""
+"""The target state of a Connect cluster, built from its config topic as `ClusterConfigState`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Task(NamedTuple):
 
 
 class ConfigState:
-    """Law: task configurations count when a commit behind them is read, all or none of them.
+    """Law: task configurations take effect when the commit after them is read, all or none of them.
 
-    Compaction may have taken some of those that a commit speaks of; then its connector is in `inconsistent`
-    until it has new ones. Requests (restarts, levels) leave no trace here.
+    If compaction has removed some of the task configurations of a commit, its connector is in `inconsistent`
+    until it has new ones. Requests (restarts, log levels) do not change this state.
     """
 
     def __init__(self) -> None:
@@ -56,13 +56,13 @@ class ConfigState:
             case TaskCountRecord(name, count):
                 self.task_count_records[name] = count
             case _:
-                pass  # a request, or Java's own
+                pass  # a request, or a session key
 
     def target(self, name: str) -> TargetState:
         return self.targets.get(name, TargetState.STARTED)
 
     def tasks(self, name: str) -> list[Task]:
-        """None while they are inconsistent."""
+        """Empty while they are inconsistent."""
         if name in self.inconsistent:
             return []
         return [Task(name, number) for number in range(self._counts.get(name, 0))]
@@ -71,11 +71,11 @@ class ConfigState:
         return [self._tasks[task] for task in self.tasks(name)]
 
     def has_had(self, task: Task) -> bool:
-        """Whether it was ever a task of its connector, as far as the topic remembers."""
+        """Whether it was ever a task of its connector, as far as the topic still shows."""
         return task in self._tasks
 
     def stale(self, name: str) -> bool:
-        """Whether the tasks were made for another configuration of the connector than it now has."""
+        """Whether the tasks belong to an older configuration of the connector."""
         return self._applied.get(name) != self.configs.get(name)
 
     def _set_target(self, name: str, state: TargetState | None) -> None:
@@ -88,7 +88,7 @@ class ConfigState:
 
     def _commit(self, name: str, count: int) -> None:
         config = self.configs.get(name)
-        if config is None:  # the connector was deleted, and compaction has taken its traces
+        if config is None:  # the connector was deleted, and compaction has removed its record
             self._remove(name)
             return
         deferred = self._deferred.pop(name, {})

@@ -1,15 +1,15 @@
-"""What a Connect cluster is to run, as `KafkaConfigBackingStore` keeps it in its one-partition config topic.
+"""Records of Connect's config topic, which has one partition (`KafkaConfigBackingStore`).
 
     connector-<name>          {"properties":{…}}                    null: the connector is deleted
     target-state-<name>       {"state":"PAUSED","state.v2":"STOPPED"}
-    task-<name>-<n>           {"properties":{…}}                    counts once the commit behind it is read
+    task-<name>-<n>           {"properties":{…}}                    takes effect with the commit after it
     commit-<name>             {"tasks":N}
     tasks-fencing-<name>      {"task-count":N}
     restart-connector-<name>  {"include-tasks":true,"only-failed":false}
     session-key               {"key":"…","algorithm":"HmacSHA256","creation-timestamp":…}
     logger-cluster-<logger>   {"level":"DEBUG"}
 
-Keys are strings, values JSON without a schema. Workers before 3.5 read `state` only, and know no STOPPED.
+Keys are strings, values JSON without a schema. Workers before 3.5 read only `state`, which cannot be STOPPED.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class TaskConfigRecord:
 
 @dataclass(frozen=True, slots=True)
 class TasksCommitRecord:
-    """From here on the connector has so many tasks, with the configurations before it."""
+    """The connector has so many tasks from here on, with the task configurations before this record."""
 
     connector: str
     tasks: int
@@ -92,7 +92,7 @@ class TasksCommitRecord:
 
 @dataclass(frozen=True, slots=True)
 class TaskCountRecord:
-    """So many tasks may have written; their predecessors are fenced (KIP-618)."""
+    """So many tasks may write; earlier tasks are fenced (KIP-618)."""
 
     connector: str
     tasks: int
@@ -106,7 +106,7 @@ class TaskCountRecord:
 
 @dataclass(frozen=True, slots=True)
 class RestartRecord:
-    """A request, for whoever reads it when it is written (KIP-745)."""
+    """A request to running workers; older records are ignored (KIP-745)."""
 
     connector: str
     include_tasks: bool
@@ -121,7 +121,7 @@ class RestartRecord:
 
 @dataclass(frozen=True, slots=True)
 class LoggerLevelRecord:
-    """A request as well (KIP-976)."""
+    """A request to running workers to set a log level (KIP-976)."""
 
     logger: str
     level: str
@@ -135,7 +135,7 @@ class LoggerLevelRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionKeyRecord:
-    """Java's workers sign their requests to each other with it (KIP-507); ours need none."""
+    """Java's workers sign requests to each other with it (KIP-507); ours do not use it."""
 
 
 ConfigRecord = (
@@ -151,7 +151,7 @@ ConfigRecord = (
 
 
 def read_config_record(key: bytes | None, value: bytes | None) -> ConfigRecord | Malformed:
-    """Never raises: one strange record must not hide those behind it."""
+    """Never raises: one malformed record must not keep later ones from being read."""
     try:
         if key is None:
             raise ValueError("key: null")
@@ -166,7 +166,7 @@ def _read(key: str, value: bytes | None) -> ConfigRecord:
     for prefix, read in _READERS.items():
         if key.startswith(prefix):
             return read(key.removeprefix(prefix), value)
-    raise ValueError(f"key: {key!r} is none that Connect writes")
+    raise ValueError(f"key: {key!r} is not a key of Connect's")
 
 
 def _connector(name: str, value: bytes | None) -> ConfigRecord:
@@ -201,7 +201,7 @@ def _fencing(name: str, value: bytes | None) -> ConfigRecord:
 
 
 def _restart(name: str, value: bytes | None) -> ConfigRecord:
-    """What is not a boolean is false, as in Java."""
+    """A value that is not a boolean counts as false, as in Java."""
     document = _document(value)
     return RestartRecord(
         name,
@@ -217,7 +217,7 @@ def _logger(name: str, value: bytes | None) -> ConfigRecord:
     return LoggerLevelRecord(name, level)
 
 
-#: In the order in which Java looks: one prefix starts like another.
+#: In the order of Java's checks: one prefix may be the beginning of another.
 _READERS = {
     _TARGET_STATE: _target_state,
     _CONNECTOR: _connector,
@@ -230,7 +230,7 @@ _READERS = {
 
 
 def _properties(value: bytes | None) -> dict[str, str]:
-    """Values are strings or, in a connector that was created with a null, nothing."""
+    """Null values are left out: a connector may have been created with one."""
     properties = _document(value).get("properties")
     if not isinstance(properties, dict):
         raise ValueError("value: expected properties")

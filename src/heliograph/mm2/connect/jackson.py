@@ -1,7 +1,7 @@
-r"""JSON as Jackson writes it for Kafka Connect: no blanks, raw UTF-8, except that control characters and the
-halves of characters beyond the BMP become \uXXXX in upper case.
+r"""Writes JSON byte for byte as Jackson does for Kafka Connect.
 
-Connect finds some records by the exact bytes of a key made so; where it does not, the same form does no harm.
+No blanks, raw UTF-8; control characters and surrogates (of characters beyond the BMP) become \uXXXX in upper
+case. Connect looks some records up by the exact bytes of such a key.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def string(text: str) -> str:
 
 
 def dump(document: object) -> str:
-    """Members of objects in the order of the mapping."""
+    """Keeps the order of a mapping's members."""
     match document:
         case str():
             return string(document)
@@ -50,9 +50,9 @@ def load(what: str, data: bytes) -> object:
 
 
 def hash_map_order(keys: Sequence[str], *, copied: bool = False) -> list[str]:
-    """The order in which a `java.util.HashMap` gives back string keys that were put in this order.
+    """The order in which a `java.util.HashMap` iterates over string keys that were inserted in this order.
 
-    One that was made as a copy of another starts with as many buckets as it needs, and not with 16.
+    A map created as a copy of another starts with as many buckets as it needs, instead of 16.
     """
     size = 1 if copied else 16
     while size < int(len(keys) / 0.75 + 1.0) if copied else len(keys) > size * 3 // 4:

@@ -1,4 +1,4 @@
-"""Connect offset records, packed into batches for the offsets topic."""
+"""Packs source offsets into batches for Connect's offsets topic."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from heliograph.records.encode import encode
 
 #: About 200 bytes a record: batches stay well below the default max.message.bytes of 1 MB.
 _RECORDS_PER_BATCH = 2000
-#: Beyond Connect, which reads keys and values only: {"downstream":25,"mark":[12,3],"epochs":[[3,7]]}
+#: An extension: Connect reads keys and values only. {"downstream":25,"mark":[12,3],"epochs":[[3,7]]}
 LOGS_HEADER = b"heliograph.logs"
 
 
 class Logs(NamedTuple):
-    """Both logs of a partition as they were when its offset was stored: all records before that offset stand
-    below the target's `downstream` (-1: not known); `mark` is of the newest record that was fetched."""
+    """The state of both logs when a partition's offset was stored: all records before that offset are below
+    `downstream` on the target (-1: not known); `mark` is of the newest record fetched."""
 
     downstream: int = -1
     mark: LeaderEpochMark | None = None
@@ -39,10 +39,11 @@ def offset_batches(
     timestamp: int,
     logs: Mapping[TopicPartition, Logs] | None = None,
 ) -> Iterator[tuple[int, bytearray, list[TopicPartition]]]:
-    """(partition of the offsets topic, batch, whose positions it stores, a record each).
+    """(partition of the offsets topic, batch, source partitions with one record each in it).
 
-    A position is the next upstream offset to mirror; Connect stores the one before it, the last mirrored.
-    Position 0 takes out what is stored: nothing is mirrored. With `logs`, headers say what they were then.
+    A position is the next upstream offset to copy; Connect stores the one before it, the last copied.
+    Position 0 is stored as a tombstone: nothing is copied. With `logs`, headers contain the state of both
+    logs.
     """
     known = logs or {}
     by_partition: dict[int, list[tuple[TopicPartition, Record]]] = {}
@@ -66,7 +67,7 @@ def _headers(logs: Logs) -> tuple[Header, ...]:
 
 
 def read_logs(headers: tuple[Header, ...]) -> Logs:
-    """Never raises: a header that is not understood says nothing."""
+    """Never raises: an unreadable header counts as none."""
     value = next((value for name, value in headers if name == LOGS_HEADER), None)
     if value is None:
         return Logs()

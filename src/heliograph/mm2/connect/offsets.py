@@ -1,16 +1,15 @@
-r"""Source offsets as Kafka Connect keeps them in `mm2-offsets.<source>.internal`, byte for byte.
+r"""Records of Connect's offsets topic, `mm2-offsets.<source>.internal`, byte for byte.
 
     key    ["MirrorSourceConnector",{"cluster":"us","partition":0,"topic":"orders"}]
            ["MirrorCheckpointConnector",{"partition":0,"topic":"us.orders","group":"billing"}]
            ["MirrorHeartbeatConnector",{"sourceClusterAlias":"us","targetClusterAlias":"eu"}]
     value  {"offset":123}          the last mirrored upstream offset; resume at 124
-           {"offset":0}            always, for checkpoints and heartbeats; nobody reads it
+           {"offset":0}            always, for checkpoints and heartbeats; not used
            null                    reset: as if nothing had been mirrored
 
-Connect finds an offset by the exact bytes of the key. So the members stand in the order of Java's
-`HashMap`, there are no blanks, and strings are written as Jackson writes them: raw UTF-8, except
-that control characters and the halves of characters beyond the BMP become \uXXXX in upper case.
-The record's partition is murmur2 of the key, or compaction would leave two live copies.
+Connect looks an offset up by the exact bytes of its key. So the members have the order of Java's `HashMap`,
+there are no blanks, and strings are written as Jackson writes them (`jackson.py`). The record's partition is
+murmur2 of the key; in another partition compaction would leave two live copies.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ MIRROR_SOURCE_CONNECTOR = "MirrorSourceConnector"
 
 MIRROR_CHECKPOINT_CONNECTOR = "MirrorCheckpointConnector"
 MIRROR_HEARTBEAT_CONNECTOR = "MirrorHeartbeatConnector"
-#: What the checkpoint and heartbeat connectors store; nobody reads it.
+#: What the checkpoint and heartbeat connectors store; it is not used.
 UNUSED_OFFSET_VALUE = b'{"offset":0}'
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -37,7 +36,7 @@ _INT64_MAX = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOffset:
-    """How far one source partition was mirrored. `offset` None is a reset (a tombstone)."""
+    """The last mirrored offset of one source partition; None is a reset (a tombstone)."""
 
     connector: str
     cluster: str
@@ -47,13 +46,13 @@ class SourceOffset:
 
     @property
     def resume_at(self) -> int | None:
-        """The next upstream offset to mirror; None leaves it to `auto.offset.reset`."""
+        """The next upstream offset to mirror; None: `auto.offset.reset` decides."""
         return None if self.offset is None or self.offset < 0 else self.offset + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherOffset:
-    """A well-formed offset of another kind of connector (checkpoint, heartbeat, a foreign one)."""
+    """A well-formed offset of another kind of connector (checkpoint, heartbeat, or not MM2's)."""
 
     connector: str
 
@@ -66,7 +65,7 @@ def source_offset_key(connector: str, cluster: str, topic: str, partition: int) 
 
 
 def checkpoint_offset_key(connector: str, topic: str, partition: int, group: str) -> bytes:
-    """`topic` as it is called on the target. The value is always `UNUSED_OFFSET_VALUE`."""
+    """`topic` is the name on the target. The value is always `UNUSED_OFFSET_VALUE`."""
     return (
         f'[{_string(connector)},{{"partition":{partition},"topic":{_string(topic)},'
         f'"group":{_string(group)}}}]'
@@ -91,7 +90,7 @@ def source_offset_value(offset: int) -> bytes:
 def read_source_offset(
     key: bytes | None, value: bytes | None
 ) -> SourceOffset | OtherOffset | Malformed:
-    """Never raises: one strange record must not keep the offsets behind it from being read."""
+    """Never raises: one malformed record must not keep later ones from being read."""
     try:
         return _read(key, value)
     except _Malformed as problem:
@@ -108,11 +107,11 @@ def _read(key: bytes | None, value: bytes | None) -> SourceOffset | OtherOffset:
         return OtherOffset(connector=connector)
     cluster, topic, number = partition["cluster"], partition["topic"], partition["partition"]
     if not _is_text(cluster) or not _is_text(topic):
-        raise _Malformed("key: cluster and topic must be strings, without halves of characters")
+        raise _Malformed("key: cluster and topic must be strings without lone surrogates")
     if type(number) is not int or not 0 <= number <= _INT32_MAX:
         raise _Malformed(f"key: expected a partition number, found {number!r}")
     if key != source_offset_key(connector, cluster, topic, number):
-        raise _Malformed("key: same meaning, but not the bytes that Connect looks up")
+        raise _Malformed("key: equivalent JSON, but not the bytes that Connect looks up")
     offset = None if value is None else _read_value(value)
     return SourceOffset(
         connector=connector, cluster=cluster, topic=topic, partition=number, offset=offset
@@ -150,7 +149,7 @@ def _json(what: str, data: bytes) -> object:
 
 
 def murmur2_partition(key: bytes, partitions: int) -> int:
-    """Where Kafka's default partitioner puts a record with this key."""
+    """The partition that Kafka's default partitioner chooses for this key."""
     return (murmur2(key) & 0x7FFFFFFF) % partitions
 
 

@@ -1,4 +1,4 @@
-"""How connectors and tasks are, and which topics they write to, as `KafkaStatusBackingStore` keeps it.
+"""Records of Connect's status topic: states of connectors and tasks (`KafkaStatusBackingStore`).
 
     status-connector-<name>  {"state":"RUNNING","trace":null,"worker_id":"host:8083","generation":3,
                               "version":"4.3.1"}
@@ -6,7 +6,7 @@
     status-topic-<topic>:connector-<name>
                              {"topic":{"name":…,"connector":…,"task":0,"discoverTimestamp":…}}
 
-Null takes each of them away. Keys are strings, values JSON without a schema.
+A null value deletes the entry. Keys are strings, values JSON without a schema.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class StatusState(StrEnum):
     RUNNING = "RUNNING"
     PAUSED = "PAUSED"
     FAILED = "FAILED"
-    DESTROYED = "DESTROYED"  # never written: its record is null
+    DESTROYED = "DESTROYED"  # not written: the record is a tombstone
     RESTARTING = "RESTARTING"
     STOPPED = "STOPPED"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """`generation` is that of the group of workers, `version` the connector's."""
+    """`generation` is that of the workers' group, `version` the connector's."""
 
     state: StatusState
     worker_id: str
@@ -70,7 +70,7 @@ class TaskStatusRecord:
 
 @dataclass(frozen=True, slots=True)
 class TopicStatusRecord:
-    """`task` has written to `topic` first, at `discovered_ms`. Without a task: forgotten."""
+    """`task` was the first to write to `topic`, at `discovered_ms`. Without a task: a tombstone."""
 
     topic: str
     connector: str
@@ -116,7 +116,7 @@ def _read(key: str, value: bytes | None) -> StatusRecord:
         topic, found, connector = key.removeprefix(_TOPIC).partition(_OF_CONNECTOR)
         if topic and found and connector:
             return _topic(topic, connector, value)
-    raise ValueError(f"key: {key!r} is none that Connect writes")
+    raise ValueError(f"key: {key!r} is not a key of Connect's")
 
 
 def _topic(topic: str, connector: str, value: bytes | None) -> TopicStatusRecord:

@@ -10,10 +10,10 @@ def task_transactional_id(group_id: str, connector: str, task: int) -> str:
 
 
 def task_transactional_ids(group_id: str, connector: str) -> re.Pattern[str]:
-    """Those of all tasks that a connector may ever have had."""
+    """Matches the ids of all tasks that a connector may ever have had."""
     return re.compile(re.escape(f"{group_id}-{connector}-") + "[0-9]+")
 
 
 def leader_transactional_id(group_id: str) -> str:
-    """Whoever leads the group of workers has this one: a leader that was replaced finds itself fenced."""
+    """The id of the leader of the workers' group: a new leader fences the old one."""
     return f"connect-cluster-{group_id}"

@@ -1,1 +1,1 @@
-"""What each path of the REST API answers."""
+"""Handlers of the REST API's paths, and their OpenAPI description."""

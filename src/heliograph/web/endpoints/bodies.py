@@ -1,7 +1,7 @@
-"""Bodies of requests. Whatever is wrong with one is a 400 that says what was expected.
+"""Parses request bodies; an invalid one is a 400 that says what was expected.
 
-Connect answers 500 with a sentence of its JSON parser there. Numbers and booleans where a text belongs are
-taken as the text they are written as, as Connect takes them.
+Connect answers 500 with a message of its JSON parser instead. Where a string is expected, numbers and
+booleans are accepted as the text that the client wrote, as in Connect.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from heliograph.config.connectors.field_limits import MOST_OF_A_NAME, too_large
 from heliograph.connect.herder import OffsetEntry
 from heliograph.web.exchange import Refused
 
-_KINDS = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
-#: Of a number of 64 bits that nobody has written in an odd way.
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false"}
+#: Characters of a 64-bit number in any usual notation.
 _LONGEST_NUMBER = 40
 _STATES = ("RUNNING", "PAUSED", "STOPPED")
 
 
 class _Number(str):
-    """A number, as it was written."""
+    """A number as the client wrote it."""
 
 
 class Creation(NamedTuple):
@@ -44,14 +44,14 @@ def read_json(body: bytes, expected: str) -> Any:
     except UnicodeDecodeError as e:
         where = f"byte {e.start}"
         raise Refused(
-            400, f"Request body: expected UTF-8, found something else at {where}"
+            400, f"Request body: expected UTF-8, found an invalid sequence at {where}"
         ) from None
     except ValueError as e:
         raise Refused(400, f"Request body: expected {expected} as JSON, but {e}") from None
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def read_config(body: bytes) -> dict[str, str | None]:
@@ -85,7 +85,7 @@ def _initial_state(given: Any) -> str | None:
 
 
 def read_offsets(body: bytes) -> list[OffsetEntry]:
-    """`{"offsets": [{"partition": {…}, "offset": {…}}]}`; empty if there is nothing to alter."""
+    """`{"offsets": [{"partition": {…}, "offset": {…}}]}`; empty if the body has none."""
     content = _object(read_json(body, "offsets"), "Request body")
     _only(content, ("offsets",), "Request body")
     entries = content.get("offsets")
@@ -109,7 +109,7 @@ def _entry(entry: Any, where: str) -> OffsetEntry:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as numbers again."""
+    """Turns `_Number` into int or float."""
     match value:
         case _Number():
             return _number(value)
@@ -123,7 +123,7 @@ def _plain(value: Any) -> Any:
 
 def _number(text: str) -> int | float:
     if len(text) > _LONGEST_NUMBER or not math.isfinite(float(text)):
-        raise Refused(400, f"Request body: expected a number of 64 bits, found {text[:20]}…")
+        raise Refused(400, f"Request body: expected a 64-bit number, found {text[:20]}…")
     return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
@@ -146,7 +146,7 @@ def _text(value: Any, where: str) -> str | None:
         return "true" if value else "false"
     if value is None or isinstance(value, str):
         return None if value is None else str(value)
-    raise Refused(400, f"{where}: expected a text, found {_kind(value)}")
+    raise Refused(400, f"{where}: expected a string, found {_kind(value)}")
 
 
 def _only(content: Mapping[str, Any], known: Sequence[str], where: str) -> None:

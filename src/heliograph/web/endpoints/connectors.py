@@ -1,4 +1,4 @@
-"""/connectors (`ConnectorsResource`): everything that is asked of a herder."""
+"""Handlers of /connectors. Upstream: ConnectorsResource."""
 
 from __future__ import annotations
 
@@ -22,14 +22,11 @@ from heliograph.web.endpoints.rendering import (
 )
 from heliograph.web.endpoints.validating import refuse_invalid
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, accepted, nothing, ok
-from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
-_CONNECTOR = "/connectors/{connector}"
-_TASK = "/connectors/{connector}/tasks/{task}"
-#: What may stand in a path as it is (RFC 3986), as Java's UriBuilder leaves it.
+#: Characters that Java's UriBuilder leaves unescaped in a path segment (RFC 3986).
 _UNESCAPED = "!$&'()*+,;=:@~"
 
 
@@ -37,34 +34,7 @@ class Connectors:
     def __init__(self, herder: Herder, config: RestConfig) -> None:
         self._herder = herder
         self._config = config
-        self._shown = hidden if config.mask_secrets else _as_it_is
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(template=template, method=method, handler=handler)
-            for method, template, handler in (
-                ("GET", "/connectors", self.list),
-                ("POST", "/connectors", self.create),
-                ("GET", _CONNECTOR, self.info),
-                ("DELETE", _CONNECTOR, self.delete),
-                ("GET", f"{_CONNECTOR}/config", self.config),
-                ("PUT", f"{_CONNECTOR}/config", self.put),
-                ("PATCH", f"{_CONNECTOR}/config", self.patch),
-                ("GET", f"{_CONNECTOR}/status", self.status),
-                ("GET", f"{_CONNECTOR}/tasks", self.tasks),
-                ("GET", f"{_TASK}/status", self.task_status),
-                ("POST", f"{_TASK}/restart", self.restart_task),
-                ("POST", f"{_CONNECTOR}/restart", self.restart),
-                ("PUT", f"{_CONNECTOR}/pause", self.pause),
-                ("PUT", f"{_CONNECTOR}/resume", self.resume),
-                ("PUT", f"{_CONNECTOR}/stop", self.stop),
-                ("GET", f"{_CONNECTOR}/offsets", self.offsets),
-                ("PATCH", f"{_CONNECTOR}/offsets", self.alter_offsets),
-                ("DELETE", f"{_CONNECTOR}/offsets", self.reset_offsets),
-                ("GET", f"{_CONNECTOR}/topics", self.topics),
-                ("PUT", f"{_CONNECTOR}/topics/reset", self.reset_topics),
-            )
-        ]
+        self._shown = hidden if config.mask_secrets else _unmasked
 
     def list(self, call: RestRequest) -> RestResponse:
         names = self._herder.connectors()
@@ -75,7 +45,7 @@ class Connectors:
             try:
                 found[name] = self._expanded(name, call)
             except NotFound:
-                _log.debug("connector %s went while it was looked up", name)
+                _log.debug("connector %s was deleted while it was listed", name)
         return ok(found)
 
     def _expanded(self, name: str, call: RestRequest) -> dict[str, object]:
@@ -123,7 +93,7 @@ class Connectors:
         patched = {key: value for key, value in {**stored, **changes}.items() if value is not None}
         self._refuse_led_elsewhere(sent, patched, stored)
         refuse_invalid(patched, self._config)
-        # As it was checked, as a whole: the stored one may have changed since.
+        # The whole configuration that was validated: the stored one may have changed since.
         _, info = self._herder.put(name, patched, initial_state=None, allow_replace=True)
         return ok(info_json(info, self._shown))
 
@@ -158,7 +128,7 @@ class Connectors:
         )
         if tasks or only_failed:
             return RestResponse(status=202, content=status_json(status))
-        return nothing()  # as before restarts could be told what to restart (KIP-745)
+        return nothing()  # the answer from before KIP-745 added these parameters
 
     def pause(self, call: RestRequest) -> RestResponse:
         self._herder.pause(call.path["connector"])
@@ -203,13 +173,13 @@ class Connectors:
             raise Refused(403, "Topic tracking is disabled.")
 
     def _restored(self, name: str, config: dict[str, str | None]) -> dict[str, str | None]:
-        """Secrets that were sent back as they had been shown stay what they are."""
+        """A secret that comes back as [hidden] keeps its stored value."""
         if not self._config.mask_secrets:
             return config
         try:
             stored = self._herder.config(name)
         except NotFound:
-            _log.debug("connector %s: new, so that no secret of it is stored", name)
+            _log.debug("connector %s: new, no secret of it is stored", name)
             stored = {}
         complete = restored(config, stored)
         self._refuse_hidden(complete)
@@ -227,16 +197,16 @@ class Connectors:
             secret, changed = found
             raise Refused(
                 400,
-                f"{secret}: the stored value is not kept while {changed}, which says where it goes, changes "
-                "in the same request; send the value itself",
+                f"{secret}: the stored value is not reused while the same request changes {changed}, which "
+                "decides where it is sent; send the value itself",
             )
 
     def _refuse_hidden(self, config: Mapping[str, str | None]) -> None:
         if self._config.mask_secrets and (names := still_hidden(config)):
             raise Refused(
                 400,
-                f"{names[0]}: expected a value, found {config[names[0]]}, which stands for one that is "
-                "stored, and none is; send the value itself",
+                f"{names[0]}: expected a value, found {config[names[0]]}, which stands for a stored value, "
+                "but none is stored; send the value itself",
             )
 
     def _stored(
@@ -256,12 +226,12 @@ class Connectors:
         return RestResponse(status=201, content=content, headers={"location": location})
 
 
-def _as_it_is(config: Mapping[str, str]) -> Mapping[str, str]:
+def _unmasked(config: Mapping[str, str]) -> Mapping[str, str]:
     return config
 
 
 def _named(config: dict[str, str | None], name: str) -> dict[str, str | None]:
-    """With the connector's name among its settings. Raises Refused if another one stands there."""
+    """Adds the connector's name to its settings. Raises Refused if they have another name."""
     included = config.get("name")
     if included is not None and included != name:
         raise Refused(

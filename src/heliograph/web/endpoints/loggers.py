@@ -1,4 +1,4 @@
-"""/admin/loggers (`LoggingResource`)."""
+"""Handlers of /admin/loggers. Upstream: LoggingResource."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from collections.abc import Callable
 from heliograph.connect.logger_levels import Level, LoggerLevels, is_level
 from heliograph.web.endpoints.bodies import read_config
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, nothing, ok
-from heliograph.web.routing import Route
 
 _log = logging.getLogger(__name__)
 
 _LONGEST_NAME = 256
 _MOST_PARTS = 20
 
-#: Tells every worker of the cluster to set a logger's level.
+#: Sets a logger's level on every worker of the cluster.
 TellAll = Callable[[str, str], None]
 
 
@@ -23,13 +22,6 @@ class Loggers:
     def __init__(self, levels: LoggerLevels, tell_all: TellAll) -> None:
         self._levels = levels
         self._tell_all = tell_all
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(template="/admin/loggers", method="GET", handler=self.list),
-            Route(template="/admin/loggers/{logger}", method="GET", handler=self.get),
-            Route(template="/admin/loggers/{logger}", method="PUT", handler=self.put),
-        ]
 
     def list(self, call: RestRequest) -> RestResponse:
         return ok({name: _json(level) for name, level in self._levels.all().items()})
@@ -53,13 +45,13 @@ class Loggers:
             return nothing()
         if scope.lower() != "worker":
             _log.warning(
-                "level of %s: %r is no scope, so that it is set for this worker", name, scope
+                "level of %s: unknown scope %r; setting it on this worker only", name, scope
             )
         return ok(self._levels.set(name, level))
 
 
 def _name(call: RestRequest) -> str:
-    """Python keeps a logger for each part of a name, for good."""
+    """Limited, since Python keeps a logger for each part of a name until the process ends."""
     name = call.path["logger"]
     if len(name) > _LONGEST_NAME or name.count(".") > _MOST_PARTS:
         raise Refused(

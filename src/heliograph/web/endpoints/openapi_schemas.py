@@ -1,4 +1,4 @@
-"""The JSON of the API, as JSON Schema."""
+"""JSON Schemas of the REST API's bodies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ SCHEMAS: dict[str, Schema] = {
     "Error": fields({"error_code": NUMBER, "message": MAYBE_TEXT}),
     "Config": {
         **values({"type": ["string", "number", "boolean", "null"]}),
-        "description": "Settings. What may be a secret is shown as [hidden], and sent back as that it stays.",
+        "description": "Settings. Secrets are shown as [hidden]; a setting that is sent back as [hidden] "
+        "keeps its value.",
     },
     "Server": fields({"version": TEXT, "commit": TEXT, "kafka_cluster_id": MAYBE_TEXT}),
     "Health": fields(

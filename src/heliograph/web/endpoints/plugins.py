@@ -1,4 +1,4 @@
-"""/connector-plugins (`ConnectorPluginsResource`): what can be made, and of which configurations."""
+"""Handlers of /connector-plugins: plugins, their settings, validation. Upstream: ConnectorPluginsResource."""
 
 from __future__ import annotations
 
@@ -16,20 +16,11 @@ from heliograph.web.endpoints.bodies import read_config
 from heliograph.web.endpoints.rendering import definition_json, validation_json
 from heliograph.web.endpoints.validating import infos_of
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, ok
-from heliograph.web.routing import Route
 
 
 class Plugins:
     def __init__(self, config: RestConfig) -> None:
         self._config = config
-
-    def routes(self) -> list[Route]:
-        plugin = "/connector-plugins/{plugin}/config"
-        return [
-            Route(template="/connector-plugins", method="GET", handler=self.list),
-            Route(template=plugin, method="GET", handler=self.config),
-            Route(template=f"{plugin}/validate", method="PUT", handler=self.validate),
-        ]
 
     def list(self, call: RestRequest) -> RestResponse:
         connectors_only = call.flag("connectorsOnly", default=True)
@@ -67,6 +58,6 @@ class Plugins:
 
 
 def _alias(name: str) -> str:
-    """Full and simple class names come to the same."""
+    """Class names with and without the suffix Connector are the same."""
     short = name.removesuffix("Connector")
     return short or name

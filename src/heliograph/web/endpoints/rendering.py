@@ -1,4 +1,4 @@
-"""What a herder tells, as Connect's JSON: its keys, in its order."""
+"""Renders a herder's values as Connect's JSON, keys in Connect's order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from heliograph.config.connectors.validation import ConfigInfo, ConfigInfos
 from heliograph.connect.herder import ConnectorInfo, ConnectorStatus, OffsetEntry, State, TaskId
 from heliograph.mm2.connect.jackson import hash_map_order
 
-#: How a configuration is shown: with its secrets hidden, or as it is.
+#: Shows a configuration: with its secrets hidden, or unchanged.
 Showing = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 

@@ -1,34 +1,28 @@
-"""/ and /health (`RootResource`), the API's own description, and what only workers say to each other."""
+"""Handlers of /, /health and /openapi.json, and of requests between Java's workers. Upstream:
+RootResource."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 from heliograph import __version__
 from heliograph.config.connectors.plugins import KAFKA_VERSION
 from heliograph.connect.herder import Herder
-from heliograph.web.endpoints.openapi import document
 from heliograph.web.exchange import Refused, RestRequest, RestResponse, ok
-from heliograph.web.routing import Route
 
 _ALGORITHM = "HmacSHA256"
 
 
 class Root:
-    def __init__(self, herder: Herder) -> None:
+    def __init__(self, herder: Herder, document: Callable[[], dict[str, Any]]) -> None:
+        """`document` gives the OpenAPI document."""
         self._herder = herder
-
-    def routes(self) -> list[Route]:
-        return [
-            Route(template="/", method="GET", handler=self.server, consumes=False),
-            Route(template="/health", method="GET", handler=self.health, consumes=False),
-            Route(template="/openapi.json", method="GET", handler=self.openapi, consumes=False),
-            Route(template="/connectors/{connector}/tasks", method="POST", handler=internal_tasks),
-            Route(template="/connectors/{connector}/fence", method="PUT", handler=internal_fence),
-        ]
+        self._document = document
 
     def server(self, call: RestRequest) -> RestResponse:
-        """`version` is that of the Kafka whose API this is; ours stands in place of its commit."""
+        """`version` is the version of Kafka whose API this is; `commit` has Heliograph's version."""
         return ok(
             {
                 "version": KAFKA_VERSION,
@@ -46,26 +40,24 @@ class Root:
         return RestResponse(status=503, content={"status": "starting", "message": message})
 
     def openapi(self, call: RestRequest) -> RestResponse:
-        return ok(document())
+        return ok(self._document())
 
+    def internal_tasks(self, call: RestRequest) -> RestResponse:
+        try:
+            json.loads(call.entity())
+        except ValueError as e:
+            raise Refused(
+                400, f"Request body: expected a list of task configurations, but {e}"
+            ) from None
+        return self.internal_fence(call)
 
-def internal_tasks(call: RestRequest) -> RestResponse:
-    try:
-        json.loads(call.entity())
-    except ValueError as e:
-        raise Refused(
-            400, f"Request body: expected a list of task configurations, but {e}"
-        ) from None
-    return internal_fence(call)
-
-
-def internal_fence(call: RestRequest) -> RestResponse:
-    """Java's workers sign what they tell each other. Ours have nothing to tell this way, so that no
-    signature can be right."""
-    signature = call.headers.get("x-connect-authorization")
-    algorithm = call.headers.get("x-connect-request-signature-algorithm")
-    if signature is None or algorithm is None:
-        raise Refused(400, "Internal request missing required signature")
-    if algorithm != _ALGORITHM:
-        raise Refused(400, f"Algorithm {algorithm} not available")
-    raise Refused(403, "Internal request contained invalid signature.")
+    def internal_fence(self, call: RestRequest) -> RestResponse:
+        """Java's workers sign requests to each other. Heliograph's workers send none, so that every signature
+        is invalid."""
+        signature = call.headers.get("x-connect-authorization")
+        algorithm = call.headers.get("x-connect-request-signature-algorithm")
+        if signature is None or algorithm is None:
+            raise Refused(400, "Internal request missing required signature")
+        if algorithm != _ALGORITHM:
+            raise Refused(400, f"Algorithm {algorithm} not available")
+        raise Refused(403, "Internal request contained invalid signature.")

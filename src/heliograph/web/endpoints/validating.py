@@ -1,4 +1,4 @@
-"""A configuration that came through REST: what Connect says of it, and what this worker permits."""
+"""Validates a configuration that came through REST: Connect's rules, and what this worker permits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heliograph.web.exchange import Refused
 
 
 def infos_of(config: Mapping[str, str | None], rest: RestConfig) -> ConfigInfos:
-    """Raises Refused where nothing at all can be told of it."""
+    """Raises Refused for a configuration that cannot be validated at all."""
     oversize = too_large(config)
     if oversize is not None:
         raise Refused(400, f"Connector configuration is too large: {oversize}")

@@ -1,1 +1,1 @@
-"""Listeners: sockets, TLS, HTTP, and limits that hold before a request is authenticated."""
+"""Listeners of the REST API: sockets, TLS, HTTP, and limits that apply before the login."""

@@ -1,7 +1,7 @@
-"""A listener: takes connections in, within limits, and hands them to uvicorn.
+"""Accepts connections within limits and hands them to uvicorn.
 
-In place of asyncio's own server: each connection counts before its TLS handshake, which has a time limit, and
-gets the certificate that is current when it comes.
+It replaces asyncio's server: a connection counts before its TLS handshake, the handshake has a time limit,
+and uses the certificate that is current at that moment.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AcceptingServer(uvicorn.Server):
         self._welcoming: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        self.servers = []  # of asyncio's
+        self.servers = []  # uvicorn stops the asyncio servers in this list; there are none
         for each in sockets or ():
             each.setblocking(False)
             self._accepting.append(asyncio.create_task(self._accept(each)))
@@ -61,7 +61,7 @@ class AcceptingServer(uvicorn.Server):
             try:
                 accepted, peer = await loop.sock_accept(listening)
             except OSError as e:  # such as too many open files
-                _log.warning("a connection to the REST API could not be taken in: %s", e)
+                _log.warning("REST API: cannot accept a connection: %s; trying again", e)
                 await asyncio.sleep(_RETRY_SECONDS)
                 continue
             held = self._connections.admit(address_of(peer))
@@ -82,17 +82,17 @@ class AcceptingServer(uvicorn.Server):
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: self._protocol(held), accepted, **options
             )
-        except OSError as e:  # TLS that could not be agreed on, or took too long
+        except OSError as e:  # the TLS handshake failed or timed out
             self._connections.release(held)
             level = (
                 logging.DEBUG if isinstance(e, ConnectionError) else logging.INFO
-            )  # a probe ends it
+            )  # a probe closes it
             if self._repeats.is_news("tls", str(e)):
-                _log.log(level, "connection from %s: no TLS: %s", held.address, e)
+                _log.log(level, "connection from %s: TLS handshake failed: %s", held.address, e)
 
     def _welcomed(self, accepted: socket.socket, held: Held, task: asyncio.Task[None]) -> None:
         self._welcoming.discard(task)
-        if task.cancelled():  # perhaps before its first step
+        if task.cancelled():  # perhaps before it ran
             self._connections.release(held)
             accepted.close()
 

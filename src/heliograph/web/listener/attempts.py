@@ -1,6 +1,6 @@
-"""How often an address may try a password: ten times at once, and then once in six seconds.
+"""Limits the wrong passwords of an address: ten at once, then one every six seconds.
 
-A right password costs nothing, so a client that polls is never slowed down.
+Right passwords do not count, so that a client that polls is never slowed down.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable
 
 BURST = 10
 SECONDS_EACH = 6.0
-#: Addresses that are remembered; the one that has not tried for longest is forgotten first.
+#: Addresses in memory; the one whose last attempt is oldest is dropped first.
 _MOST = 10_000
 
 
 class Attempts:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        #: When an address will have all its attempts again.
+        #: When an address has all its attempts again.
         self._whole_at: OrderedDict[str, float] = OrderedDict()
 
     def take(self, address: str) -> float:

@@ -1,8 +1,8 @@
-"""Who holds a connection to the listeners, and which one goes when there are too many.
+"""Counts the connections to the listeners, and closes one when there are too many.
 
-A connection without a request costs a client nothing, so it must cost the others nothing either: at a limit,
-the one that has waited longest without a request is closed for the new one. Connections whose request is
-being answered stay; if there are only such, the new one is closed.
+At a limit, the connection that has been idle (without a request) for longest is closed to make room for the
+new one, so that idle connections cannot lock other clients out. Connections with a request in progress stay;
+if there are no others, the new one is closed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NETWORK_BITS = 64
 
 
 class Held:
-    """One connection. `drop` closes it; `busy` while a request of it is being answered."""
+    """One connection. `drop` closes it; `busy` while it has a request in progress."""
 
     __slots__ = ("address", "busy", "drop", "since")
 
@@ -32,7 +32,7 @@ class Held:
 
 
 class Connections:
-    """Of all listeners together. Used by their event loop only."""
+    """The connections of all listeners together. Used by their event loop only."""
 
     def __init__(self, most: int, most_per_address: int) -> None:
         self._most = most
@@ -41,11 +41,11 @@ class Connections:
         self._count = 0
         self._order = itertools.count()
         self._repeats = LogThrottle()
-        #: Connections that were closed for want of room.
+        #: Connections closed because a limit was reached.
         self.closed = 0
 
     def admit(self, address: str) -> Held | None:
-        """None if there is no room for one more."""
+        """None if the limit is reached and no connection is idle."""
         of_address = self._held.get(address, set())
         if len(of_address) >= self._most_per_address and not self._make_room(
             of_address, f"{address} has {len(of_address)} (rest.max.connections.per.ip)"
@@ -74,7 +74,7 @@ class Connections:
         held.since = next(self._order)
 
     def _largest(self) -> Iterable[Held]:
-        """Of the address with the most connections among those that have one to spare."""
+        """The connections of the address that has most, among addresses with an idle one."""
         idle = [each for each in self._held.values() if any(not held.busy for held in each)]
         return max(idle, key=len, default=set())
 
@@ -83,7 +83,7 @@ class Connections:
             (held for held in among if not held.busy), key=lambda held: held.since, default=None
         )
         self.closed += 1
-        fate = "the new one" if victim is None else "the one that waited longest without a request"
+        fate = "the new one" if victim is None else "the one that has been idle for longest"
         if self._repeats.is_news("room", fate):
             _log.warning("too many connections: %s; closing %s", why, fate)
         if victim is None:
@@ -94,7 +94,7 @@ class Connections:
 
 
 def address_of(peer: object) -> str:
-    """A client's address as limits count it: of IPv6 the network, which one client may have whole."""
+    """The address that limits count by: for IPv6 the /64 network, since one client may own all of it."""
     host = str(peer[0]) if isinstance(peer, tuple) and peer else ""
     try:
         address = ipaddress.ip_address(host.partition("%")[0])

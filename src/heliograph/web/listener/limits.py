@@ -1,4 +1,4 @@
-"""How long a client of the REST API may take for what, and how many requests are answered at a time."""
+"""Time limits for a client of the REST API, and the number of requests in progress."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """`head_seconds`: from a connection, or from the answer before, to the end of a request's head.
-    `handshake_seconds`: for TLS. `write_seconds`: how long a client may leave an answer unread.
+    """`head_seconds`: from the connection, or the previous response, to the end of a request's head.
+    `handshake_seconds`: for TLS. `write_seconds`: how long a client may leave a response unread.
     """
 
     handshake_seconds: float = 10.0

@@ -1,4 +1,4 @@
-"""One connection, as uvicorn has it, with limits in time that uvicorn does not have.
+"""uvicorn's protocol of one connection, with time limits that uvicorn lacks.
 
 made ──────────── head complete ── answer ──────────── head complete …
      head_seconds                        head_seconds
@@ -22,13 +22,13 @@ from heliograph.web.listener.limits import Limits
 
 _log = logging.getLogger(__name__)
 
-#: Under which a request's scope has its `Peer`, in `state`.
+#: The key of the `Peer` in `state` of a request's scope.
 PEER = "peer"
 _ABORT_SECONDS = 1.0
 
 
 class Peer(NamedTuple):
-    """The other end: its address as limits count it, and the name of its certificate, if it has shown one."""
+    """The client: its address as limits count it, and the name of its certificate, if it sent one."""
 
     address: str = ""
     subject: str | None = None
@@ -59,11 +59,11 @@ class GuardedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        self._look()
+        self._update_busy()
 
     def on_response_complete(self) -> None:
-        super().on_response_complete()  # which may begin a request that is there already
-        self._look()
+        super().on_response_complete()  # may begin a request that has arrived already
+        self._update_busy()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -79,7 +79,7 @@ class GuardedProtocol(H11Protocol):
         _cancel(self._head_timer)
         _cancel(self._write_timer)
 
-    def _look(self) -> None:
+    def _update_busy(self) -> None:
         busy = self.cycle is not None and not self.cycle.response_complete
         if busy == self._held.busy:
             return
@@ -90,11 +90,11 @@ class GuardedProtocol(H11Protocol):
             self._expect_head()
 
     def _expect_head(self) -> None:
-        """The rest of a body that was not wanted must have come by then, too."""
+        """The rest of a body that was not read must arrive within that time, too."""
         self._head_timer = self.loop.call_later(self._limits.head_seconds, self._too_late)
 
     def _too_late(self) -> None:
-        self.transport.close()  # waits until the client has read all answers,
+        self.transport.close()  # waits until the client has read all responses,
         self.loop.call_later(_ABORT_SECONDS, self.transport.abort)  # but not for long
 
 
@@ -105,14 +105,14 @@ def _peer(address: str, tls: ssl.SSLObject | None) -> Peer:
     try:
         subject = x509.load_der_x509_certificate(certificate).subject
     except ValueError as e:  # OpenSSL is less strict
-        _log.warning("the certificate of %s has no name that can be read: %s", address, e)
+        _log.warning("client certificate from %s: its subject cannot be parsed: %s", address, e)
         return Peer(address)
     names = [str(each.value) for each in subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     return Peer(address, subject.rfc4514_string(), names[0] if len(names) == 1 else None)
 
 
 def peer_of(scope: Any) -> Peer:
-    """Of a request; its client's address alone if the connection is not one of ours, as in tests."""
+    """The peer of a request; only its address for a connection of another server, as in tests."""
     known = (scope.get("state") or {}).get(PEER)
     if isinstance(known, Peer):
         return known

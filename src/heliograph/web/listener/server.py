@@ -1,4 +1,4 @@
-"""Listeners: one thread, one event loop, a uvicorn server for each address."""
+"""Runs the listeners of the REST API: one thread, one event loop, a uvicorn server per address."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from heliograph.web.api import Api
 from heliograph.web.app import new_app
 from heliograph.web.endpoints.connectors import Connectors
 from heliograph.web.endpoints.loggers import Loggers, TellAll
+from heliograph.web.endpoints.openapi import document
 from heliograph.web.endpoints.plugins import Plugins
 from heliograph.web.endpoints.root import Root
+from heliograph.web.endpoints.table import CONNECTORS, LOGGERS, PLUGINS, ROOT, bound
 from heliograph.web.gate import Gate
 from heliograph.web.listener.accepting import AcceptingServer
 from heliograph.web.listener.connections import Connections
@@ -35,8 +37,8 @@ _log = logging.getLogger(__name__)
 
 _START_SECONDS = 10.0
 _STOP_SECONDS = 3
-#: How soon a certificate whose file was replaced is used.
-_LOOK_SECONDS = 2.0
+#: Seconds between checks for a replaced certificate file.
+_RENEW_SECONDS = 2.0
 
 
 class RestServer:
@@ -64,11 +66,11 @@ class RestServer:
 
     @property
     def port(self) -> int:
-        """Of the first listener, once it is known."""
+        """Of the first listener, after `start`."""
         return self.listening[0].port
 
     def start(self) -> None:
-        """Back when every listener is open. Raises ConfigError for an address that cannot be had."""
+        """Returns when every listener is open. Raises ConfigError for an address that cannot be bound."""
         for warning in self._config.warnings:
             _log.warning("%s", warning)
         sockets: list[socket.socket] = []
@@ -95,7 +97,7 @@ class RestServer:
         _log.info("REST API at %s", ", ".join(map(str, self.listening)))
 
     def stop(self) -> None:
-        """Requests under way have a few seconds to end."""
+        """Requests in progress have 3 s to complete."""
         for server in self._servers:
             server.should_exit = True
         if self._thread is not None:
@@ -106,7 +108,7 @@ class RestServer:
     def _listeners(self) -> list[tuple[Listener, Api, ServerContext | None]]:
         config = self._config
         everything = routes(self._herder, config, self._levels, self._tell_all)
-        loggers = Loggers(self._levels, self._tell_all).routes()
+        loggers = bound(LOGGERS, Loggers(self._levels, self._tell_all))
         main = Api(everything, _client_context(config))
         admin = Api(loggers, _client_context(config))
         return [
@@ -153,15 +155,15 @@ class RestServer:
                     return
             await asyncio.sleep(0.01)
         ready.set_result(None)
-        looking = asyncio.ensure_future(self._renew_certificates())
+        renewing = asyncio.ensure_future(self._renew_certificates())
         try:
             await asyncio.gather(*serving)
         finally:
-            looking.cancel()
+            renewing.cancel()
 
     async def _renew_certificates(self) -> None:
         while self._contexts:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_RENEW_SECONDS)
             for each in self._contexts:
                 await asyncio.to_thread(each.refresh)
 
@@ -169,14 +171,14 @@ class RestServer:
 def routes(
     herder: Herder, config: RestConfig, levels: LoggerLevels, tell_all: TellAll
 ) -> list[Route]:
-    """Of an ordinary listener; with listeners of their own, loggers are not served here."""
+    """The routes of an ordinary listener; without /admin/loggers if `admin.listeners` is set."""
     served = [
-        *Connectors(herder, config).routes(),
-        *Plugins(config).routes(),
-        *Root(herder).routes(),
+        *bound(CONNECTORS, Connectors(herder, config)),
+        *bound(PLUGINS, Plugins(config)),
+        *bound(ROOT, Root(herder, document)),
     ]
     if config.admin_listeners is None:
-        served += Loggers(levels, tell_all).routes()
+        served += bound(LOGGERS, Loggers(levels, tell_all))
     return served
 
 
@@ -203,7 +205,7 @@ def _bound(listener: Listener, opened: socket.socket) -> Listener:
 
 
 def _client_context(config: RestConfig) -> Callable[[], ssl.SSLContext]:
-    """Made when the first request is forwarded by https."""
+    """Created when the first request is forwarded by https."""
     tls = config.tls
     if tls is None:
         return cache(ssl.create_default_context)

@@ -1,4 +1,5 @@
-"""TLS of the REST API's own listeners, and towards the leading worker. A file that is replaced is read."""
+"""TLS contexts of the REST API's listeners and of requests to the leading worker; renewed with their
+files."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _CLIENT_CERTIFICATES = {
 
 
 class _Renewed:
-    """A context that is made again after one of its files has changed."""
+    """A context that is created again after one of its files has changed."""
 
     def __init__(self, tls: ListenerTls, make: Callable[[ListenerTls], ssl.SSLContext]) -> None:
         """Raises BadKeyMaterial."""
@@ -31,14 +32,14 @@ class _Renewed:
         self._lock = threading.Lock()
         self._stamps = stamps(
             tls.security
-        )  # before the files are read: a change after it is noticed
+        )  # taken before the files are read, so that a later change is noticed
         self._context = make(tls)
 
     def current(self) -> ssl.SSLContext:
         return self._context
 
     def refresh(self) -> None:
-        """Reads files. What cannot be used changes nothing, and is tried again after its next change."""
+        """Reads changed files. A file that cannot be used is ignored until its next change."""
         with self._lock:
             found = stamps(self._tls.security)
             if found == self._stamps:
@@ -47,11 +48,9 @@ class _Renewed:
             try:
                 self._context = self._make(self._tls)
             except (BadKeyMaterial, TlsFailed) as e:
-                _log.warning(
-                    "%s; connections to the REST API go on with the certificate of before", e
-                )
+                _log.warning("%s; the REST API keeps using its previous certificate", e)
                 return
-        _log.info("certificates of the REST API were read anew: %s", ", ".join(found))
+        _log.info("REST API: certificates reloaded: %s", ", ".join(found))
 
 
 class ServerContext(_Renewed):
@@ -60,7 +59,7 @@ class ServerContext(_Renewed):
 
 
 class ClientContext(_Renewed):
-    """Other workers have the same settings: what this one shows, they trust."""
+    """All workers have the same settings, so the other workers trust this one's certificate."""
 
     def __init__(self, tls: ListenerTls) -> None:
         super().__init__(tls, _client_context)

@@ -1,4 +1,4 @@
-"""Questions about groups: few requests, older brokers, coordinators on the move."""
+"""Requests about groups: few of them, older brokers, coordinators that move."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from heliograph.client.admin.groups import (
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import BrokerError, ConnectionLost
 from heliograph.model import CommittedOffset, TopicPartition
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.offset_fetch import FetchedGroup
 from support.brokers.scripted import ScriptedCluster, reply
 
@@ -113,7 +114,14 @@ def test_a_coordinator_that_never_comes_is_the_groups_problem() -> None:
     cluster = ScriptedCluster(
         {
             "FindCoordinatorRequest": lambda r: reply(
-                coordinators=[reply(key="g", node_id=-1, error_code=15, error_message="wait")]
+                coordinators=[
+                    reply(
+                        key="g",
+                        node_id=-1,
+                        error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE,
+                        error_message="wait",
+                    )
+                ]
             )
         }
     )
@@ -121,7 +129,7 @@ def test_a_coordinator_that_never_comes_is_the_groups_problem() -> None:
     found, failed = committed_offsets(as_client(cluster), ["g"], patience=0)
 
     assert found == {}
-    assert failed["g"].code == 15
+    assert failed["g"].code == ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert "coordinator of group 'g'" in str(failed["g"])
 
 
@@ -163,7 +171,13 @@ def test_a_broker_that_still_reads_its_groups_is_waited_for() -> None:
 
 
 def test_groups_that_may_not_be_listed_are_an_error() -> None:
-    cluster = ScriptedCluster({"ListGroupsRequest": lambda r: reply(error_code=31, groups=[])})
+    cluster = ScriptedCluster(
+        {
+            "ListGroupsRequest": lambda r: reply(
+                error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, groups=[]
+            )
+        }
+    )
 
     with pytest.raises(BrokerError, match="groups of broker 1"):
         list_groups(as_client(cluster))

@@ -1,4 +1,4 @@
-"""What no broker at hand answers to who wants to join a group."""
+"""Answers to a joining member that the test brokers never give."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from heliograph.client.admin.group_requests import Protocol
 from heliograph.client.admin.membership import Membership, MemberState
 from heliograph.errors import BrokerError
+from heliograph.wire.error_codes import ErrorCode
 from support.brokers.scripted import ScriptedCluster, reply
 
 
@@ -30,21 +31,21 @@ def member(*codes: int) -> Membership:
 
 
 def test_who_may_not_join_runs_alone() -> None:
-    alone = member(30)
+    alone = member(ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
     alone.step()
 
-    assert alone.standing is MemberState.ALONE
+    assert alone.state is MemberState.ALONE
     assert alone.runs
     assert alone.step() > 1, "and asks again, but not at once"
 
 
 def test_a_coordinator_that_is_not_there_yet_is_waited_for() -> None:
-    waiting = member(15, 30)
+    waiting = member(ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.GROUP_AUTHORIZATION_FAILED)
 
     with pytest.raises(BrokerError) as caught:
         waiting.step()
 
     assert caught.value.retriable
-    assert waiting.standing is MemberState.JOINING
+    assert waiting.state is MemberState.JOINING
     assert not waiting.runs

@@ -1,4 +1,4 @@
-"""What a fetch names: sessions (KIP-227) are told of changes only, and of all of them."""
+"""A fetch request names only changes to its session (KIP-227), and all of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.model import ClusterConfig, IsolationLevel, TopicPartition
 from heliograph.wire import fetch
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchLimits
 
 A, B, C = (TopicPartition("orders", number) for number in range(3))
-OK, NO_SESSION, NO_LEADER = 0, fetch.FETCH_SESSION_ID_NOT_FOUND, 5
+OK = 0
+NO_SESSION, NO_LEADER = ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.LEADER_NOT_AVAILABLE
 
 
 class Line:
@@ -208,7 +210,7 @@ def test_a_partition_that_joins_after_the_metadata_is_fetched_under_its_leaders_
 
 
 def test_an_empty_answer_is_told_with_the_ends_that_its_leader_knows_of() -> None:
-    """A leader that has just been elected lets nobody read up to the old one's end for a while."""
+    """A newly elected leader does not let consumers read up to the old one's end for a while."""
     line, told = Line(), list[Mapping[TopicPartition, int]]()
     fetcher = fetcher_on(line, on_nothing=told.append)
     fetcher.positions = {A: 5, B: 6}

@@ -1,13 +1,18 @@
-"""Records of others between ours, told from the markers of transactions."""
+"""Records of other writers between ours are counted; markers of transactions are not."""
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
-from heliograph.client.fetch.log_range import count
+from heliograph.client.fetch.log_range import RangeCounts
+from heliograph.client.fetch.log_reader import LogReader
+from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import TopicPartition
 from heliograph.records.batch import CONTROL
 from heliograph.wire.fetch import FetchedPartition
+from support.brokers.scripted import ScriptedCluster
 from support.records.batch_oracle import Row, with_fields, write
 from support.records.java_batches import BATCHES
 
@@ -19,11 +24,13 @@ MARKER = bytes(with_fields(THREE, attributes=CONTROL))
 def counted(
     records: bytes, wanted: range
 ) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
-    counts: dict[TopicPartition, int] = {}
-    positions = {TP: wanted.start}
-    answer = FetchedPartition(*TP, 0, 99, 99, 0, [], memoryview(records))
-    count(answer, {TP: wanted}, counts, positions)
-    return counts, positions
+    """What was counted, and where a partition stands that was not read to the end of its range."""
+    found = RangeCounts({TP: wanted})
+    reader = LogReader(cast(ClusterClient, ScriptedCluster({})), found.read)
+    reader.positions = {TP: wanted.start}
+    reader.take(FetchedPartition(*TP, 0, 99, 99, 0, [], memoryview(records)))
+    given_up = dict.fromkeys(reader.unreadable, wanted.start)
+    return found.counts, reader.positions | given_up
 
 
 @pytest.mark.parametrize(

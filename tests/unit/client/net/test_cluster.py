@@ -1,4 +1,4 @@
-"""Which connection a question to any broker goes over."""
+"""Which connection a call to any broker uses."""
 
 from __future__ import annotations
 

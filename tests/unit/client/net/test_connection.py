@@ -1,5 +1,4 @@
-"""The first words between a client and a broker, what a length field may make us allocate, and who is trusted
-after a silence."""
+"""Version negotiation, the memory that a length field may cost, and half-open connections."""
 
 from __future__ import annotations
 
@@ -84,7 +83,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With half-open connections each would cost its time, one after the other."""
-    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
+    monkeypatch.setattr(connection_module, "HALF_OPEN", HalfOpenDetector())
     with (
         talking(monkeypatch) as resting,
         talking(monkeypatch) as working,
@@ -105,7 +104,7 @@ def test_after_a_silence_only_those_heard_since_and_those_at_work_are_trusted(
 
 
 def test_who_does_not_greet_has_not_fallen_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection_module, "SILENCE", HalfOpenDetector())
+    monkeypatch.setattr(connection_module, "HALF_OPEN", HalfOpenDetector())
     with talking(monkeypatch) as resting, talking(monkeypatch) as stranger:
         stranger.connection.timeout = -1.0
         stranger.ask()
@@ -235,8 +234,8 @@ def stranger(words: bytes | None) -> Iterator[tuple[str, int]]:
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", NotKafka, "an HTTP server answered"),
         (b"SSH-2.0-OpenSSH\r\n", NotKafka, "an SSH server answered"),
         (b"\x15\x03\x03\0\x02\x02\x16", NotKafka, "a TLS server answered"),
-        (b"", ConnectionLost, "does not answer Kafka's first question"),
-        (None, ConnectionLost, "does not answer Kafka's first question"),
+        (b"", ConnectionLost, "does not answer Kafka's first request"),
+        (None, ConnectionLost, "does not answer Kafka's first request"),
     ],
     ids=["HTTP", "SSH", "TLS", "hangs up", "says nothing"],
 )

@@ -1,4 +1,4 @@
-"""Answers whose bytes are in order, but which do not answer: no broker gives them, and none crashes us."""
+"""Well-formed responses that do not match their request are errors of ours."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def landed(offset: int, error: int = 0) -> bytes:
 def test_what_was_appended_behind_a_batch_in_fallback_is_told_after_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Or a mirror would take the one in doubt for somebody else's records."""
+    """Otherwise the mirror would take the unacknowledged batch for records of another writer."""
     identity = ProducerIdentity(7, 0)
     monkeypatch.setattr(
         "heliograph.client.produce.producer.init_producer_id", lambda cluster: identity

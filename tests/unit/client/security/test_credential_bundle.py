@@ -47,7 +47,7 @@ def test_clusters_travel_with_what_their_files_hold_and_no_secret_twice(
     assert trusted(packed, ClientKind.CONSUMER) is None
     assert packed.properties == ()
     assert caplog.messages == [
-        f"cluster 'a': ssl.truststore.location: {nowhere}: no such file; tasks look where they run"
+        f"cluster 'a': ssl.truststore.location: {nowhere}: no such file; tasks will try the path themselves"
     ]
 
 
@@ -67,7 +67,7 @@ def test_a_file_that_is_replaced_is_packed_anew_and_a_broken_one_is_not(
     path.unlink()
     assert shipment.stale()
     assert trusted(shipment.pack(asked)) == old
-    assert caplog.messages[-1].endswith("no such file; what was read before serves on")
+    assert caplog.messages[-1].endswith("no such file; using it as read before")
     path.write_text(new)
     assert trusted(shipment.pack(asked)) == new
 

@@ -1,4 +1,4 @@
-"""An encrypted key that asks for days of work is refused before any of it is done."""
+"""An encrypted key that demands days of work is refused before any of it is done."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_key_that_asks_for_too_much_is_refused(data: bytes) -> None:
         key_password=Secret("x"),
     )
     with pytest.raises(
-        BadKeyMaterial, match=r"the key (has its password hashed|asks for more work)"
+        BadKeyMaterial, match=r"the key (has its password hashed|demands more work)"
     ):
         new_context(with_material(Security(tls=Tls(keystore=store))))
 

@@ -1,4 +1,4 @@
-"""Keys that are given to libraries as files leave nothing behind."""
+"""Key files for libraries are removed."""
 
 from __future__ import annotations
 

@@ -185,8 +185,8 @@ def test_what_travels_to_executors_needs_no_file(stores: Path, tmp_path: Path) -
          "such as a single certificate"),
         ("text", "PEM", None, "expected PEM, as ssl.truststore.type is PEM, found none of JKS, "
          "PKCS12 and PEM"),
-        ("cut.jks", "JKS", None, "a broken JKS: cut off, or no JKS"),
-        ("broken.pem", "PEM", None, "the certificates in it are broken"),
+        ("cut.jks", "JKS", None, "not a valid JKS: truncated, or not JKS"),
+        ("broken.pem", "PEM", None, "the certificates in it cannot be parsed"),
         ("only-key.pem", "PEM", None, "expected a certificate in this truststore, found none"),
         ("nowhere", "JKS", None, "no such file"),
     ],

@@ -1,4 +1,4 @@
-"""What came through REST is held to the allow-list where it is opened, whatever was checked before."""
+"""A configuration from REST is checked against the allow-list again when a file is opened."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ def test_a_folder_that_is_itself_a_link_is_the_operators_choice(allowed: Path) -
 def test_a_pipe_or_a_device_is_no_file(allowed: Path) -> None:
     os.mkfifo(allowed / "pipe")
 
-    with pytest.raises(BadKeyMaterial, match="expected a file"):
+    with pytest.raises(BadKeyMaterial, match="expected a regular file"):
         read_file(f"{allowed}/pipe", "s", through_rest(allowed))
-    with pytest.raises(BadKeyMaterial, match="expected a file"):
+    with pytest.raises(BadKeyMaterial, match="expected a regular file"):
         read_file("/dev/zero", "s", Security())
 
 

@@ -140,7 +140,7 @@ def _receive(transport: TlsTransport, size: int) -> bytes:
 
 
 class Host(threading.Thread):
-    """Shakes hands with one client after the other, as `identity`; those whom it does not know are refused.
+    """Accepts TLS handshakes of one client after the other, as `identity`; unknown clients are refused.
     `met` are their names."""
 
     def __init__(self, folder: Path, authority: Authority) -> None:
@@ -217,8 +217,8 @@ def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
         if r.name == "heliograph.client.security.connection_security"
     ]
     assert said == [
-        f"ssl.keystore.location: {keystore}: expected a certificate in this keystore, found none; what was "
-        "read before serves on"
+        f"ssl.keystore.location: {keystore}: expected a certificate in this keystore, found none; still "
+        "using the files as read before"
     ]
     access.reread()
     with pytest.raises(BadKeyMaterial):

@@ -73,19 +73,19 @@ def test_connectors_may_share_aliases_and_differ_in_topics_and_servers() -> None
     assert mirror.cluster("us", "first").bootstrap_servers == ("us1:9092",)
     assert mirror.cluster("us", "second").bootstrap_servers == ("backup:9092",)
     assert mirror.warnings == (
-        "connector second: calls its source us, as first does with another cluster; give it another alias if "
-        "both mirror topics of one name, or their offsets are mixed up",
+        "connector second: has the source alias us, as first has with another cluster; if both mirror topics "
+        "of one name, give it another alias, or their offsets are mixed up",
     )
 
 
-def test_connectors_that_share_an_alias_and_a_policy_are_no_rivals() -> None:
+def test_connectors_that_share_an_alias_and_a_policy_give_no_warning() -> None:
     same = mirror_of(
         {"first": {**SOURCE, "topics": "a"}, "second": {**SOURCE, "topics": "b"}}, worker()
     )
     assert same.warnings == ()
     other = {**SOURCE, "replication.policy.separator": "_"}
     (told,) = mirror_of({"first": SOURCE, "second": other}, worker()).warnings
-    assert "as first does with another policy" in told
+    assert "as first has with another policy" in told
 
 
 def test_one_bad_connector_hinders_no_other() -> None:
@@ -128,12 +128,12 @@ def test_what_a_connector_must_have() -> None:
 # ── where records and offsets go ─────────────────────────────────────────────────────────────
 
 
-def test_records_go_where_the_workers_producer_writes_and_that_is_said() -> None:
+def test_the_target_is_where_the_workers_producer_writes_with_a_warning() -> None:
     """Worker.baseProducerConfigs; scenario T2-3"""
     found = read({**SOURCE, "target.cluster.bootstrap.servers": "asia:9092"})
     assert found.clusters[0].bootstrap_servers == ("eu1:9092",)
     (told,) = found.warnings
-    assert "its target is eu1:9092, where the worker's producer writes" in told
+    assert "its target is eu1:9092, to which the worker's producer writes" in told
     assert "set producer.override.bootstrap.servers" in told
 
 
@@ -162,7 +162,7 @@ def test_a_worker_at_the_source_with_an_override_stores_offsets_at_the_source() 
 def test_offsets_go_with_the_records_under_exactly_once_or_in_a_topic_of_their_own(
     more: str, config: dict[str, str], topic: str
 ) -> None:
-    """KIP-618: Worker.offsetStoreForExactlyOnceSourceTask and its like"""
+    """KIP-618: Worker.offsetStoreForExactlyOnceSourceTask and related methods"""
     found = read(
         {
             **SOURCE,
@@ -226,8 +226,8 @@ def test_the_workers_policy_decides_what_may_be_overridden(policy: str, refused:
 def test_exactly_once_is_the_workers_and_is_checked_with_the_connectors_words() -> None:
     found = read({**SOURCE, "exactly.once.support": "required"})
     assert found.problems == (
-        "exactly.once.support: required, but not enabled; set exactly.once.source.support = enabled "
-        "(connector mm2)",
+        "exactly.once.support: required, but exactly once is not enabled; set "
+        "exactly.once.source.support = enabled (connector mm2)",
         "exactly.once.support: required, but records of aborted transactions would be mirrored; set "
         "source.consumer.isolation.level = read_committed (connector mm2)",
     )
@@ -239,15 +239,15 @@ def test_exactly_once_is_the_workers_and_is_checked_with_the_connectors_words() 
 @pytest.mark.parametrize(
     ("key", "remark"),
     [
-        ("clusters", "has no effect in a connector; a setting of mm2.properties"),
+        ("clusters", "has no effect in a connector; it is a setting of mm2.properties"),
         ("topcis", "unknown setting, ignored; did you mean topics?"),
         ("security.protocol", "write source.cluster.security.protocol or target.cluster.security.protocol"),
-        ("offset.storage.topic", "has no effect in a connector; a setting of the worker"),
+        ("offset.storage.topic", "has no effect in a connector; it is a setting of the worker"),
         ("source.cluster.max.request.size", "write source.producer.max.request.size"),
         ("producer.buffer.memory", "write producer.override.buffer.memory"),
         ("target.consumer.fetch.max.bytes", "write source.consumer.fetch.max.bytes"),
         ("consumer.override.fetch.max.bytes", "write source.consumer.fetch.max.bytes"),
-        ("topics.whitelist", "never was a setting of MM2; write topics"),
+        ("topics.whitelist", "not a setting of MM2; write topics"),
     ],
 )  # fmt: skip
 def test_a_setting_that_does_nothing_is_named_with_the_right_place(key: str, remark: str) -> None:
@@ -268,7 +268,7 @@ def test_client_settings_reach_the_clients_they_are_for() -> None:
     assert (limits.fetch_max_bytes, limits.buffer_memory, limits.request_bytes) == (2, 3, 7)
 
 
-def test_placeholders_are_the_workers_business_and_its_environment_is_not_open() -> None:
+def test_only_the_workers_providers_fill_in_placeholders_not_its_environment() -> None:
     providers = "config.providers = env\nconfig.providers.env.class = EnvVarConfigProvider\n"
     told = worker(providers, {"TOPICS": "orders", "HOME": "/root"})
     found = read_connector("mm2", {**SOURCE, "topics": "${env:TOPICS}"}, told)
@@ -277,4 +277,4 @@ def test_placeholders_are_the_workers_business_and_its_environment_is_not_open()
     kept = read_connector("mm2", {**SOURCE, "replication.policy.separator": "${HOME}"}, told)
     assert "found '${HOME}'" in kept.problems[0]  # a bare variable is no placeholder of Connect's
     (missing,) = read_connector("mm2", {**SOURCE, "topics": "${file:/x:y}"}, told).problems
-    assert missing.startswith("topics: ${file:/x:y}: no config provider is called 'file'")
+    assert missing.startswith("topics: ${file:/x:y}: config provider 'file' is not declared")

@@ -94,12 +94,16 @@ def test_admin_listeners_are_those_of_everything_or_some_or_none() -> None:
             "set X-Y",
             "expected '[action] [header name]:[header value]'",
         ),
-        ("rest.extension.classes", "com.example.Audit", "is a Java class, and cannot run here"),
+        (
+            "rest.extension.classes",
+            "com.example.Audit",
+            "found com.example.Audit; other Java classes cannot run here",
+        ),
         ("rest.extension.classes", EXTENSION, "needs a file of users"),
         ("rest.users.file", "/no/such/file", "/no/such/file"),
     ],
 )
-def test_what_cannot_be_used_is_said(name: str, value: str, sentence: str) -> None:
+def test_bad_settings_are_errors(name: str, value: str, sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_rest_config({name: value}, {})
 
@@ -124,13 +128,13 @@ def test_users_come_from_the_file_that_connects_extension_reads(tmp_path: Path) 
         "alice": User(password=Secret("s3same")),
         "bob": User(password=Secret("1234")),
     }
-    assert "plain passwords of alice, bob" in config.warnings[0]
+    assert "the passwords of alice, bob are in plain text" in config.warnings[0]
     assert "s3same" not in repr(config)
 
 
-def test_a_file_without_users_lets_nobody_in_by_mistake(tmp_path: Path) -> None:
+def test_a_file_without_users_is_an_error(tmp_path: Path) -> None:
     users = tmp_path / "users"
-    users.write_text("# nobody yet\n")
+    users.write_text("# no users yet\n")
 
     with pytest.raises(ConfigError, match="no users"):
         read_rest_config({"rest.users.file": str(users)}, {})
@@ -156,7 +160,7 @@ def test_tls_settings_with_a_prefix_stand_alone() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "ssl.keystore.location: missing; a listener by https needs a key"),
+        ({}, "ssl.keystore.location: missing; an https listener needs a key"),
         (
             {
                 "listeners.https.ssl.keystore.location": "worker.zip",
@@ -167,7 +171,7 @@ def test_tls_settings_with_a_prefix_stand_alone() -> None:
         ({"ssl.client.auth": "perhaps"}, "ssl.client.auth: expected none, requested or required"),
     ],
 )
-def test_tls_that_cannot_work_is_said(settings: dict[str, str], sentence: str) -> None:
+def test_tls_that_cannot_work_is_an_error(settings: dict[str, str], sentence: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read_rest_config({"listeners": "https://:8443", **settings}, {})
 

@@ -36,7 +36,7 @@ def test_a_file_that_is_not_permitted_is_a_problem_and_the_operators_own_is_none
     assert not read_connector("c", config, worker()).problems
 
 
-def test_what_a_placeholder_stands_for_is_checked_as_if_it_stood_there(tmp_path: Path) -> None:
+def test_the_value_of_a_placeholder_is_checked_as_if_written_there(tmp_path: Path) -> None:
     (tmp_path / "stores.properties").write_text(
         'path = /etc/shadow\njaas = " useKeyTab="true" keyTab="/etc/shadow\n'
     )
@@ -155,7 +155,7 @@ def test_no_other_spelling_of_a_url_is_taken_for_one_that_is_listed(url: str) ->
         ("GSSAPI", "Krb5LoginModule required useTicketCache=true;", "kerberos"),
     ],
 )
-def test_the_workers_own_identity_is_used_only_if_it_says_so(
+def test_the_workers_own_identity_is_used_only_if_allowed(
     mechanism: str, jaas: str, identity: str
 ) -> None:
     config = {
@@ -228,4 +228,4 @@ def test_a_number_that_is_none_is_a_problem_and_not_a_failure(option: str, numbe
 
     (problem,) = through_rest({**OAUTH, JAAS: jaas}).problems
 
-    assert problem.startswith(f"{JAAS}: expected a number as {option}")
+    assert problem.startswith(f"{JAAS}: {option}: expected a number")

@@ -91,7 +91,7 @@ def test_the_file_of_the_migration_lab_is_taken_whole() -> None:
     ]
 
 
-def test_everything_wrong_is_told_at_once_with_its_line_or_variable() -> None:
+def test_all_problems_are_reported_together_with_line_or_variable() -> None:
     with pytest.raises(ConfigError) as caught:
         load_worker(
             None, {"CONNECT_SESSION_TIMEOUT_MS": "soon", "CONNECT_BOOTSTRAP_SERVERS": "eu1"}
@@ -109,8 +109,8 @@ def test_everything_wrong_is_told_at_once_with_its_line_or_variable() -> None:
 def test_topics_of_a_worker_differ() -> None:
     """`DistributedConfig` leaves that to the brokers, which would mix them up."""
     (told,) = problems("status.storage.topic = connect-offsets\n")
-    assert told.startswith("status.storage.topic: expected a topic of its own")
-    assert "that of offset.storage.topic" in told
+    assert told.startswith("status.storage.topic: expected another topic than that of")
+    assert "that of offset.storage.topic, found 'connect-offsets' for both" in told
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_topics_of_a_worker_differ() -> None:
         ("grup.id = x", "unknown setting, ignored; did you mean group.id?"),
         ("producer.acs = x", "unknown setting, ignored; did you mean producer.acks?"),
         ("internal.key.converter = x", "has no effect since Kafka 3.0; leave it out"),
-        ("clusters = a, b", "has no effect in a worker's file; a setting of mm2.properties"),
+        ("clusters = a, b", "has no effect in a worker's file; it is a setting of mm2.properties"),
     ],
 )
 def test_settings_without_effect_are_named(setting: str, remark: str) -> None:

@@ -54,13 +54,13 @@ def test_json_is_read_as_pythons_own_reader_does(value: object, indent: int | No
         ("[1,\n2", "x.json:2: not JSON: expected a comma or ] after a value; the file ends here"),
         (
             '{"a": "b\n"}',
-            "x.json:1: not JSON: expected a text that ends and has no bare control character",
+            "x.json:1: not JSON: expected a closing double quote, and no control characters before it",
         ),
         ("{}\n{}", "x.json:2: not JSON: expected the end of the document"),
         ("[" * 60, "x.json:1: not JSON: expected at most 50 levels of nesting"),
     ],
 )
-def test_broken_json_is_told_with_its_line(text: str, told: str) -> None:
+def test_broken_json_is_reported_with_its_line(text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_json(text, "x.json")
     assert caught.value.problems == [told]
@@ -110,7 +110,7 @@ def test_numbers_and_booleans_are_settings_and_null_is_none() -> None:
         ),
         (
             '{"name": "a", "config": {"connector.class": "x",\n"name": "b"}}',
-            "name: expected 'a' in config, too, found 'b' (x.json:2)",
+            "name: expected 'a' in config as well, found 'b' (x.json:2)",
         ),
         (
             '{"name": "a", "initial_state": "ASLEEP", "config": {}}',
@@ -118,7 +118,7 @@ def test_numbers_and_booleans_are_settings_and_null_is_none() -> None:
         ),
     ],
 )
-def test_what_is_no_connector_is_told_with_its_line(text: str, told: str) -> None:
+def test_json_that_is_not_a_connector_is_reported_with_its_line(text: str, told: str) -> None:
     with pytest.raises(ConfigError) as caught:
         connectors_in(text, "x.json", "x")
     assert told in caught.value.problems[0]
@@ -138,14 +138,14 @@ def test_a_folder_of_files_is_one_mirror(tmp_path: Path) -> None:
     assert [beats.name for beats in mirror.heartbeats] == ["mm2-hbc"]
 
 
-def test_everything_wrong_in_a_folder_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_a_folder_are_reported_together(tmp_path: Path) -> None:
     write(tmp_path, a={"name": "x", "config": SOURCE}, b={"name": "x", "config": SOURCE})
     (tmp_path / "c.json").write_text("{")
     with pytest.raises(ConfigError) as caught:
         read_connectors(tmp_path)
     assert caught.value.problems == [
         "c.json:1: not JSON: expected a key in double quotes; the file ends here",
-        "x: expected one connector of that name, found them in a.json and b.json",
+        "x: expected one connector of that name, found two, in a.json and b.json",
     ]
 
 
@@ -158,8 +158,8 @@ def test_without_a_worker_it_is_that_of_dedicated_mode_at_the_target(tmp_path: P
 
 def test_a_worker_may_be_given(tmp_path: Path) -> None:
     (tmp_path / "worker.properties").write_text(WORKER)
-    beside = LoadOptions(worker=tmp_path / "worker.properties")
-    (flow,) = load(write(tmp_path, mm2=SOURCE) / "mm2.json", beside, {}).flows
+    options = LoadOptions(worker=tmp_path / "worker.properties")
+    (flow,) = load(write(tmp_path, mm2=SOURCE) / "mm2.json", options, {}).flows
     assert (flow.group_id, flow.offsets_topic.name) == ("connect-cluster", "connect-offsets")
 
 
@@ -178,13 +178,13 @@ def test_problems_of_settings_have_the_line_in_the_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_paused_connector_is_left_out_and_that_is_said(tmp_path: Path) -> None:
+def test_a_paused_connector_does_not_run_and_gives_a_warning(tmp_path: Path) -> None:
     paused = {"name": "mm2-cpc", "config": CHECKPOINT, "initial_state": "PAUSED"}
     mirror = load(
         write(tmp_path, a={"name": "mm2-msc", "config": SOURCE}, b=paused), environment={}
     )
     assert (len(mirror.flows), mirror.group_flows) == (1, ())
-    assert mirror.warnings == ("connector mm2-cpc: PAUSED, so it is not run",)
+    assert mirror.warnings == ("connector mm2-cpc: does not run, since its state is PAUSED",)
 
 
 def test_only_targets_that_are_served(tmp_path: Path) -> None:
@@ -200,5 +200,5 @@ def test_only_targets_that_are_served(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(folder, LoadOptions(clusters=["asai"]), {})
     assert caught.value.problems == [
-        "--clusters: 'asai' is no target here (asia, eu); did you mean asia?"
+        "--clusters: 'asai' is not a target of this configuration (asia, eu); did you mean asia?"
     ]

@@ -101,8 +101,8 @@ def test_a_file_of_flows_does_the_same_as_connectors_and_back_again(
 
     connect = folder / "connect"
     write(connect, convert(original, Form.CONNECT))
-    beside = LoadOptions(worker=connect / "eu" / "worker.properties")
-    found = load(connect / "eu", beside, {})
+    options = LoadOptions(worker=connect / "eu" / "worker.properties")
+    found = load(connect / "eu", options, {})
     (copied,), (followed,) = found.flows, found.group_flows
     assert gist(copied) == replace(gist(flow), checkpoints=None)
     assert gist(followed).checkpoints == gist(flow).checkpoints
@@ -133,10 +133,10 @@ def test_a_resource_of_v1_loses_nothing(tmp_path: Path) -> None:
     made = convert(tmp_path / "a.yaml", Form.STRIMZI)
     assert made.notes == ()
     (tmp_path / "b.yaml").write_text(made.files["kafka-mirror-maker-2.yaml"])
-    beside = LoadOptions(secrets=[tmp_path / "secrets.yaml"])
+    options = LoadOptions(secrets=[tmp_path / "secrets.yaml"])
 
     def read(name: str) -> MirrorConfig:
-        return load(tmp_path / name, beside, {})
+        return load(tmp_path / name, options, {})
 
     assert [gist(flow) for flow in read("a.yaml").flows] == [
         gist(flow) for flow in read("b.yaml").flows
@@ -148,10 +148,10 @@ def test_connectors_of_a_resource_run_with_the_secrets_beside_them(tmp_path: Pat
     (tmp_path / "a.yaml").write_text(V1)
     (tmp_path / "secrets.yaml").write_text(SECRETS)
     write(tmp_path / "connect", convert(tmp_path / "a.yaml", Form.CONNECT))
-    beside = LoadOptions(
+    options = LoadOptions(
         worker=tmp_path / "connect" / "worker.properties", secrets=[tmp_path / "secrets.yaml"]
     )
-    found = load(tmp_path / "connect", beside, {})
+    found = load(tmp_path / "connect", options, {})
     wanted = load(tmp_path / "a.yaml", LoadOptions(secrets=[tmp_path / "secrets.yaml"]), {})
     assert found.flows == wanted.flows
     assert found.clusters == wanted.clusters
@@ -170,7 +170,7 @@ def test_placeholders_are_never_filled_in(tmp_path: Path, to: Form) -> None:
     assert not any("s3cret" in text for text in made.files.values())
 
 
-# ── what cannot be said ──────────────────────────────────────────────────────────────────────
+# ── what a format cannot express ──────────────────────────────────────────────────────────────────────
 
 
 def named(**configs: dict[str, str]) -> list[NamedConnector]:
@@ -196,15 +196,14 @@ def test_what_properties_cannot_say_is_named() -> None:
     )
     made = to_properties(outline)
     assert made.notes == (
-        "listeners: a setting of the worker that mm2.properties has not; left out",
-        "key.converter: only org.apache.kafka.connect.converters.ByteArrayConverter in mm2.properties; "
-        "left out",
-        "connector second: a second MirrorSourceConnector for us->eu, which mm2.properties cannot say; "
-        "left out",
-        "connector groups: topics is another in first; mm2.properties has one for us->eu",
-        "connector groups: tasks.max is another in first; mm2.properties has one for us->eu",
-        "connector first: its offsets are stored under that name; MM2 looks for those of "
-        "MirrorSourceConnector, so it starts anew",
+        "listeners: left out; mm2.properties does not have this setting of workers",
+        "key.converter: left out; mm2.properties allows only "
+        "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "connector second: left out; mm2.properties has one MirrorSourceConnector for us->eu",
+        "connector groups: topics differs from that of first; mm2.properties has one value for us->eu",
+        "connector groups: tasks.max differs from that of first; mm2.properties has one value for us->eu",
+        "connector first: its offsets are stored under that name; MM2 reads those of "
+        "MirrorSourceConnector, so it starts without stored offsets",
     )
     found = javaproperties.loads(made.files["mm2.properties"])
     assert (found["us->eu.topics"], found["us->eu.emit.heartbeats.enabled"]) == ("a", "false")
@@ -228,11 +227,11 @@ def test_what_strimzi_cannot_say_is_named() -> None:
     )  # fmt: skip
     made = to_strimzi(outline)
     assert made.notes == (
-        "connector mm2-hbc: Strimzi has no heartbeat connector any more (v1); left out",
-        "us: ssl.truststore.location: cannot be said; put it into a Secret and name that at "
+        "connector mm2-hbc: left out; Strimzi (v1) has no heartbeat connector",
+        "us: ssl.truststore.location: left out; put it into a Secret and name that in "
         "tls.trustedCertificates",
-        "connector mm2-msc: is called us->eu.MirrorSourceConnector by Strimzi; offsets stored under its "
-        "name are not found by that",
+        "connector mm2-msc: Strimzi names it us->eu.MirrorSourceConnector, and does not read offsets stored "
+        "under the old name",
     )
     resource = yaml.safe_load(made.files["kafka-mirror-maker-2.yaml"])
     assert resource["spec"]["mirrors"][0]["source"]["tls"] == {}
@@ -246,7 +245,7 @@ def test_every_value_is_written_so_that_java_reads_it(value: str) -> None:
 # ── the command ──────────────────────────────────────────────────────────────────────────────
 
 
-def test_the_command_prints_and_tells_by_its_code_whether_all_is_said(tmp_path: Path) -> None:
+def test_the_exit_code_tells_whether_everything_was_converted(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(V1)
     runner = CliRunner()
     whole = runner.invoke(app, ["convert", str(tmp_path / "a.yaml"), "--to", "connect"])
@@ -280,4 +279,4 @@ def test_the_command_writes_files_and_never_over_others(tmp_path: Path) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "out").iterdir())
     again = runner.invoke(app, arguments)
     assert again.exception is not None
-    assert "is there already" in str(again.exception)
+    assert "exists already" in str(again.exception)

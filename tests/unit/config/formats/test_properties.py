@@ -21,7 +21,7 @@ def values(text: str) -> dict[str, str]:
 
 
 @given(st.lists(PIECES, max_size=40).map("".join))
-def test_every_text_means_what_javaproperties_says(text: str) -> None:
+def test_every_text_is_read_as_by_javaproperties(text: str) -> None:
     assert values(text) == javaproperties.loads(text)
 
 
@@ -56,12 +56,12 @@ def test_the_probes_of_the_grammar() -> None:
     }
 
 
-def test_of_a_key_that_stands_twice_the_last_holds_and_both_lines_are_named() -> None:
+def test_the_last_value_of_a_key_counts_and_the_warning_names_both_lines() -> None:
     parsed = parse_properties("a = 1\n\na = 2\n", "mm2.properties")
 
     assert parsed.properties == {"a": Property("2", 3)}
     assert parsed.warnings == (
-        "a: stands twice, in mm2.properties:1 and mm2.properties:3; line 3 holds",
+        "a: set twice, in mm2.properties:1 and mm2.properties:3; line 3 counts",
     )
 
 
@@ -73,7 +73,10 @@ def test_letters_beyond_ascii_are_latin_1_as_in_java_and_reported(tmp_path: Path
 
     assert parsed.properties["alias"].value == "zÃ¼rich"
     assert len(parsed.warnings) == 1
-    assert "alias: mm2.properties:2 has letters beyond ASCII" in parsed.warnings[0]
+    assert parsed.warnings[0] == (
+        "alias: letters beyond ASCII are read as Latin-1, as in Java; "
+        r"write them as \uXXXX (mm2.properties:2)"
+    )
 
 
 def test_a_byte_order_mark_is_left_out_and_reported(tmp_path: Path) -> None:

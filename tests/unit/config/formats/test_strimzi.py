@@ -67,8 +67,8 @@ def test_the_shape_of_v1beta2(tmp_path: Path) -> None:
     assert beats.name == "us->eu.MirrorHeartbeatConnector"
     assert mirror.group_flows == ()
     assert mirror.warnings == (
-        "spec.mirrors[0].topicsBlacklistPattern: read as topicsExcludePattern, its name today (mm2.yaml:24)",
-        "connector us->eu.MirrorCheckpointConnector: PAUSED, so it is not run",
+        "spec.mirrors[0].topicsBlacklistPattern: old name, read as topicsExcludePattern (mm2.yaml:24)",
+        "connector us->eu.MirrorCheckpointConnector: does not run, since its state is PAUSED",
     )
 
 
@@ -154,7 +154,7 @@ def test_secrets_may_stand_in_the_same_file_or_in_a_list(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("secrets", "told"),
     [
-        ("", "the Secret 'eu-user' is not given; export it (kubectl get secret eu-user -o yaml)"),
+        ("", "the Secret 'eu-user' was not given; export it (kubectl get secret eu-user -o yaml)"),
         (
             secret("eu-user", binding="x"),
             "the Secret 'eu-user' has no key 'password'; its keys are: binding",
@@ -189,11 +189,11 @@ def test_a_secret_that_is_missing_is_named_with_its_key(
         (("tasksMax: 3", "tasksMax: -3"),
          "tasks.max: expected a whole number of at least 1, found '-3' (mm2.yaml:35)"),
         (("kind: KafkaMirrorMaker2", "kind: KafkaMirrorMaker"),
-         "mm2.yaml: expected one resource of kind KafkaMirrorMaker2, found none; of KafkaMirrorMaker"),
+         "mm2.yaml: expected one resource of kind KafkaMirrorMaker2, found none; found KafkaMirrorMaker"),
         (("spec:\n", "spec: [\n"), "mm2.yaml:6: not YAML: "),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told_with_its_path_and_line(
+def test_a_problem_is_reported_with_its_path_and_line(
     tmp_path: Path, change: tuple[str, str], told: str
 ) -> None:
     assert change[0] in V1
@@ -230,9 +230,9 @@ def test_what_strimzi_refuses_of_v1beta2_is_refused_in_its_words(
         (("  replicas: 2", "  replicas: 2\n  jvmOptions: {}"),
          "without effect outside of Kubernetes: spec.jvmOptions"),
         (("          replication.factor: -1", "          name: x"),
-         "sourceConnector.config.name: has no effect: Strimzi leaves it out"),
+         "sourceConnector.config.name: has no effect: Strimzi ignores it"),
         (("      producer.max.request.size: 2000000", "      ssl.truststore.location: /x"),
-         "spec.target.config.ssl.truststore.location: has no effect: Strimzi leaves it out"),
+         "spec.target.config.ssl.truststore.location: has no effect: Strimzi ignores it"),
         (("      sourceConnector:\n        tasksMax: 3\n        config:\n          replication.factor: -1\n"
           '          sync.topic.acls.enabled: "false"\n', ""),
          "spec.mirrors[0].sourceConnector: missing, so no records are mirrored, as with Strimzi"),

@@ -1,4 +1,4 @@
-"""Settings that are right by themselves and wrong together."""
+"""Settings that are valid one by one but not together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_without_offset_syncs_their_topic_must_not_be_configured(mm2: Reader) ->
     ]
 
 
-def test_without_offset_syncs_there_are_no_checkpoints_and_that_is_said(mm2: Reader) -> None:
+def test_without_offset_syncs_there_are_no_checkpoints_and_a_warning(mm2: Reader) -> None:
     """DedicatedMirrorIntegrationTest.testClusterWithEmitOffsetDisabled"""
     mirror = mm2(
         BASE + "emit.offset-syncs.enabled = false\ncheckpoints.topic.replication.factor = 1\n"
@@ -31,8 +31,8 @@ def test_without_offset_syncs_there_are_no_checkpoints_and_that_is_said(mm2: Rea
     assert (flow.offset_syncs, flow.checkpoints) == (None, None)
     assert mirror.warnings == (
         "us->eu: no checkpoints: emit.offset-syncs.enabled = false, and MirrorCheckpointConnector "
-        "can't run without offset syncs; set emit.checkpoints.enabled = false, too, to say that "
-        "this is meant (mm2.properties:5)",
+        "can't run without offset syncs; to silence this warning, set emit.checkpoints.enabled = false "
+        "as well (mm2.properties:5)",
     )
 
 

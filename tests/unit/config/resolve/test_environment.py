@@ -18,7 +18,7 @@ from heliograph.config.resolve.environment import setting_of, settings_in, varia
         ("CONNECT_A____B", "a____b"),  # no rule of the images reaches four
     ],
 )
-def test_a_variable_stands_for_a_setting(variable: str, setting: str) -> None:
+def test_a_variable_sets_a_setting(variable: str, setting: str) -> None:
     assert setting_of(variable) == setting
 
 

@@ -15,18 +15,18 @@ from support.configurations.mm2_files import BASE, Reader
         ("offset.flush.interval.ms", "no effect here; write eu.offset.flush.interval.ms ("),
         ("eu.tasks.max", "no effect here; write us->eu.tasks.max or tasks.max ("),
         ("us->eu.epoch.seconds", "no effect here; write epoch.seconds ("),
-        ("us->us.topics", "a flow from a cluster to itself is never mirrored"),
+        ("us->us.topics", "has no effect: a flow cannot have the same source and target"),
         ("uss.consumer.x", "'uss' is not one of clusters; did you mean us.consumer.x?"),
         ("colour", "colour: unknown setting, ignored (mm2.properties:5)"),
         (
             "us->eu.enable",
-            "no such setting, though Kafka's documentation has it; write us->eu.enabled (",
+            "not a setting, although Kafka's documentation shows it; write us->eu.enabled (",
         ),
-        ("topics.whitelist", "never was a setting of MM2; write topics ("),
-        ("us->eu.groups.whitelist", "never was a setting of MM2; write us->eu.groups ("),
+        ("topics.whitelist", "not a setting of MM2; write topics ("),
+        ("us->eu.groups.whitelist", "not a setting of MM2; write us->eu.groups ("),
         (
             "us->eu.use.incremental.alter.configs",
-            "dropped by Kafka 4.0; configurations are always altered incrementally, leave it out",
+            "removed in Kafka 4.0; configurations are always altered incrementally; leave it out",
         ),
         (
             "use.defaults.from",
@@ -40,13 +40,13 @@ from support.configurations.mm2_files import BASE, Reader
         ("offset.syncs.topic.location", "did you mean offset-syncs.topic.location?"),
         (
             "us->eu.producer.linger.ms",
-            "does not reach the producer of mirrored records, but only that of offset syncs, as in "
-            "MM2; write eu.producer.linger.ms (",
+            "has an effect on offset syncs only, not on mirrored records, as in MM2; write "
+            "eu.producer.linger.ms (",
         ),
         (
             "us->eu.target.consumer.isolation.level",
-            "does not reach the consumer of mirrored records, but only those of internal topics, "
-            "as in MM2; write us.consumer.isolation.level (",
+            "has an effect on internal topics only, not on mirrored records, as in MM2; write "
+            "us.consumer.isolation.level (",
         ),
         (
             "us->eu.consumer.override.isolation.level",
@@ -128,8 +128,8 @@ def test_other_brokers_for_one_flow_are_reported_not_silently_left_out(mm2: Read
     found = mm2(BASE + "us->eu.source.cluster.bootstrap.servers = elsewhere:9092\n")
 
     assert found.warnings == (
-        "us->eu.source.cluster.bootstrap.servers: is not read in this version; a flow's clusters are "
-        "those of its aliases (mm2.properties:5)",
+        "us->eu.source.cluster.bootstrap.servers: has no effect in this version; a flow uses the brokers "
+        "of its two aliases (mm2.properties:5)",
     )
 
 

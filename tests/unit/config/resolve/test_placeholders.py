@@ -52,7 +52,9 @@ def test_placeholders_are_filled_in_everywhere(mm2: Reader, access: Path, tmp_pa
     assert mirror.warnings == ()
 
 
-def test_what_was_filled_in_is_not_looked_at_again_and_a_bare_dollar_stays(mm2: Reader) -> None:
+def test_text_that_was_filled_in_is_not_filled_in_again_and_a_bare_dollar_stays(
+    mm2: Reader,
+) -> None:
     mirror = mm2(
         f"{BASE}{PROVIDERS}us.client.id = $ConnectionString-${{env:A}}\n",
         environment={"A": "${env:B}", "B": "no", "ConnectionString": "no"},
@@ -69,7 +71,7 @@ def test_a_template_is_filled_in_from_the_environment_with_a_warning(mm2: Reader
 
     assert mirror.cluster("us").bootstrap_servers == ("kafka1:9092", "kafka2:9093")
     assert mirror.warnings == (
-        "mm2.properties: filled in from the environment, which MM2 does not do by itself: "
+        "mm2.properties: filled in from the environment, which MM2 does not do: "
         "${KAFKA_SOURCE_BROKERS} (line 2)",
     )
     assert mm2.problems(text) == [
@@ -93,7 +95,7 @@ def test_a_template_is_filled_in_from_the_environment_with_a_warning(mm2: Reader
         ("${NONE}", "the environment variable NONE is not set"),
         (
             "${vault:/path:key}",
-            "no config provider is called 'vault' (config.providers has file, dir, env); write "
+            "config provider 'vault' is not declared (config.providers has file, dir, env); write "
             "config.providers = file, dir, env, vault and config.providers.vault.class = …",
         ),
     ],
@@ -110,15 +112,15 @@ def test_a_placeholder_that_cannot_be_filled_in_is_one_error_with_its_line(
     assert found == [f"eu.bootstrap.servers: {placeholder}: {why} (mm2.properties:3)"]
 
 
-def test_a_provider_that_was_not_declared_is_an_error_that_says_how(mm2: Reader) -> None:
+def test_a_provider_that_was_not_declared_is_an_error_with_a_remedy(mm2: Reader) -> None:
     assert mm2.problems(BASE + "us->eu.topics = ${env:TOPICS}\n") == [
-        "us->eu.topics: ${env:TOPICS}: no config provider is called 'env' (no config.providers); "
+        "us->eu.topics: ${env:TOPICS}: config provider 'env' is not declared (no config.providers); "
         "write config.providers = env and config.providers.env.class = EnvVarConfigProvider "
         "(mm2.properties:5)"
     ]
 
 
-def test_an_unusable_provider_is_told_once_not_for_each_placeholder(mm2: Reader) -> None:
+def test_an_unusable_provider_is_reported_once_not_for_each_placeholder(mm2: Reader) -> None:
     found = mm2.problems(
         BASE + "topics = ${v:a:b}\ngroups = ${w:a:b}\nconfig.providers = v, w\n"
         "config.providers.v.class = com.acme.VaultConfigProvider\n"
@@ -143,9 +145,9 @@ def test_paths_and_variables_may_be_restricted(mm2: Reader, access: Path, tmp_pa
     )
 
     assert found == [
-        f"topics: ${{file:{access}:TOPICS}}: {access} is not below {allowed}, its allowed.paths "
-        "(mm2.properties:11)",
-        "groups: ${env:HOME}: HOME does not match its allowlist.pattern (mm2.properties:12)",
+        f"topics: ${{file:{access}:TOPICS}}: {access} is not below {allowed}, the provider's "
+        "allowed.paths (mm2.properties:11)",
+        "groups: ${env:HOME}: HOME does not match the provider's allowlist.pattern (mm2.properties:12)",
     ]
 
 
@@ -161,8 +163,8 @@ def test_bad_restrictions_are_errors(mm2: Reader) -> None:
         "'relative' (mm2.properties:9)",
         "config.providers.env.param.allowlist.pattern: '(' is not a regular expression, at "
         "character 2 (mm2.properties:10)",
-        "config.providers.file.param.allowed.paths.x: ${env:Y}: a provider's own settings cannot "
-        "come from a provider (mm2.properties:11)",
+        "config.providers.file.param.allowed.paths.x: ${env:Y}: settings of config providers "
+        "cannot use config providers (mm2.properties:11)",
     ]
 
 
@@ -180,9 +182,9 @@ def test_settings_of_providers_that_are_not_declared_have_no_effect(mm2: Reader)
     [
         ("us->eu.tasks.max", SECRET, "expected a whole number from -2147483648 to 2147483647, "
          "found '${env:S}' (mm2.properties:9)"),
-        ("us->eu.topics", f"a, {SECRET}(", "item 2 of what '${env:S}' stands for is not a regular "
+        ("us->eu.topics", f"a, {SECRET}(", "item 2 of the value of '${env:S}' is not a regular "
          "expression, at character 9 (mm2.properties:9)"),
-        ("us->eu.replication.policy.class", SECRET, "what '${env:S}' stands for cannot be used "
+        ("us->eu.replication.policy.class", SECRET, "the value of '${env:S}' is not valid "
          "(mm2.properties:9)"),
         ("us->eu.offset-syncs.topic.location", SECRET, "expected source or target, found "
          "'${env:S}' (mm2.properties:9)"),
@@ -223,7 +225,7 @@ def test_broken_security_settings_show_neither_value_nor_placeholder(mm2: Reader
     )
 
     assert found == [
-        "us.sasl.jaas.config: not a JAAS line: expected a semicolon at the end (mm2.properties:11)"
+        "us.sasl.jaas.config: not in JAAS format: expected a semicolon at the end (mm2.properties:11)"
     ]
     mechanism = "us.security.protocol = SASL_SSL\nus.sasl.mechanism = ${env:S}\n"
     (found_mechanism,) = mm2.problems(BASE + PROVIDERS + mechanism, environment={"S": SECRET})
@@ -247,7 +249,7 @@ def test_files_that_cannot_be_read_are_named_and_not_quoted(tmp_path: Path) -> N
     with pytest.raises(Unavailable, match="cannot be read: Is a directory"):
         FileProvider(ANYWHERE).get(str(tmp_path), "a")
     for name in ("/a\0b", "/\ud800"):
-        with pytest.raises(Unavailable, match="no file can be called so"):
+        with pytest.raises(Unavailable, match="not a valid file name"):
             FileProvider(ANYWHERE).get(name, "a")
 
 
@@ -256,7 +258,7 @@ def test_allowed_paths_go_by_names_and_see_through_dots(tmp_path: Path) -> None:
 
     assert allowed.check(f"{tmp_path}/a/../b") == tmp_path / "b"
     for outside in (f"{tmp_path}/../b", f"{tmp_path}x/b", "b"):
-        with pytest.raises(Unavailable, match=r"is not below .*, its allowed\.paths"):
+        with pytest.raises(Unavailable, match=r"is not below .*, the provider's allowed\.paths"):
             allowed.check(outside)
 
 

@@ -57,7 +57,7 @@ def test_without_settings_there_is_no_security() -> None:
     assert security({}) == security({"security.protocol": "plaintext"}) == PLAINTEXT
 
 
-def test_tls_verifies_host_names_unless_told_otherwise() -> None:
+def test_tls_verifies_host_names_by_default() -> None:
     tls = security({"security.protocol": "ssl"}).tls
     assert tls is not None
     assert tls.verify_host
@@ -239,7 +239,7 @@ SSL = {"security.protocol": "SSL"}
         (SSL | {"ssl.truststore.location": "/t", "ssl.truststore.type": "BCFKS"},
          "ssl.truststore.type: expected JKS, PKCS12 or PEM, found 'BCFKS'"),
         (SSL | {"ssl.truststore.certificates": "hush"},
-         "ssl.truststore.type: expected PEM, since certificates stand in the configuration"),
+         "ssl.truststore.type: expected PEM, since the certificates are in the configuration itself"),
         (SSL | {"ssl.truststore.location": "/t", "ssl.truststore.certificates": "hush",
                 "ssl.truststore.type": "PEM"},
          "ssl.truststore.certificates: expected either this or ssl.truststore.location, found both"),
@@ -247,10 +247,10 @@ SSL = {"security.protocol": "SSL"}
          "ssl.keystore.certificate.chain: missing; expected a key and its certificates, both as PEM"),
         (SSL | {"ssl.keystore.type": "PEM", "ssl.keystore.location": "/k",
                 "ssl.keystore.password": "hush"},
-         "ssl.keystore.password: a PEM store has no password; a key's is ssl.key.password"),
+         "ssl.keystore.password: not allowed: a PEM store has no password; set ssl.key.password for the key"),
         (SSL | {"ssl.endpoint.identification.algorithm": "none"},
-         "ssl.endpoint.identification.algorithm: expected https, or nothing to trust any host, "
-         "found 'none'"),
+         "ssl.endpoint.identification.algorithm: expected https, or an empty value to accept "
+         "any host name, found 'none'"),
         (SSL | {"ssl.enabled.protocols": "TLSv1"},
          "ssl.enabled.protocols: expected TLSv1.2 or TLSv1.3, found 'TLSv1'"),
         (sasl("DIGEST-MD5", "hush"),
@@ -259,30 +259,28 @@ SSL = {"security.protocol": "SSL"}
         (sasl("PLAIN", ""),
          "sasl.jaas.config: missing; expected the login module of PLAIN and its options"),
         (sasl("PLAIN", f"{SCRAM} username=hush password=hush"),
-         "sasl.jaas.config: not a JAAS line: expected a semicolon at the end"),
+         "sasl.jaas.config: not in JAAS format: expected a semicolon at the end"),
         (sasl("PLAIN", f"{SCRAM} username=hush;"),
          "sasl.jaas.config: password is missing; PLAIN needs username and password, found the "
          "options username of ScramLoginModule"),
         (sasl("PLAIN", f"{SCRAM};", sasl_login_callback_handler_class="my.Own"),
          "sasl.login.callback.handler.class: expected one of AbstractLogin$DefaultLoginCallbackHandler, "
          "IAMOAuthBearerLoginCallbackHandler, JaasClientOauthLoginCallbackHandler, "
-         "OAuthBearerLoginCallbackHandler, OAuthBearerUnsecuredLoginCallbackHandler (a Java class of "
-         "your own cannot run here), found 'my.Own'"),
+         "OAuthBearerLoginCallbackHandler, OAuthBearerUnsecuredLoginCallbackHandler (other Java classes "
+         "cannot run here), found 'my.Own'"),
         (IAM | {"sasl.jaas.config": f"{IAM_MODULE};", "security.protocol": "SASL_PLAINTEXT"},
-         "security.protocol: expected SASL_SSL, which AWS_MSK_IAM needs, found 'SASL_PLAINTEXT'"),
+         "security.protocol: expected SASL_SSL, since AWS_MSK_IAM requires TLS, found 'SASL_PLAINTEXT'"),
         (sasl("OAUTHBEARER", f"{OAUTH};"),
-         "sasl.jaas.config: no token can be had: expected sasl.oauthbearer.token.endpoint.url, or for "
+         "sasl.jaas.config: no source of tokens: expected sasl.oauthbearer.token.endpoint.url, or for "
          'tests the option unsecuredLoginStringClaim_sub="…"'),
         (sasl("OAUTHBEARER", f"{OAUTH};") | {"sasl.oauthbearer.token.endpoint.url": "https://x"},
          "sasl.jaas.config: clientId is missing; expected it here or as "
          "sasl.oauthbearer.client.credentials.client.id"),
         (sasl("GSSAPI", "m.K required;"),
-         "sasl.kerberos.service.name: missing; brokers mostly call it kafka"),
+         "sasl.kerberos.service.name: missing; it is usually kafka"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_said_with_its_setting_and_no_secret(
-    settings: dict[str, str], sentence: str
-) -> None:
+def test_a_problem_names_its_setting_and_no_secret(settings: dict[str, str], sentence: str) -> None:
     assert problem(settings) == sentence
     assert "hush" not in sentence
 
@@ -327,7 +325,7 @@ def test_a_problem_names_the_key_and_the_line_once(mm2: Reader) -> None:
         BASE + "eu.security.protocol = SASL_SSL\neu.sasl.mechanism = PLAIN\n"
         "eu.sasl.jaas.config = password=hunter2;\n"
     ) == [
-        "eu.sasl.jaas.config: not a JAAS line: expected the control flag required, requisite, "
+        "eu.sasl.jaas.config: not in JAAS format: expected the control flag required, requisite, "
         "sufficient or optional after the class (mm2.properties:7)"
     ]
     assert mm2.problems(BASE + "eu.security.protocol = sasl_ssl\neu.sasl.mechanism = PLAIN\n") == [

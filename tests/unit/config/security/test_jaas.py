@@ -49,7 +49,7 @@ def test_control_flags_are_written_in_any_case() -> None:
         ("a.B user=x;", "the control flag required"),
         ("a.B required; c.D required;", "one login module (found 2)"),
         ('a.B required password="hush"', "a semicolon at the end"),
-        ("a.B required password=hush/hush;", "a semicolon at the end: outside of quotes / begins"),
+        ("a.B required password=hush/hush;", "a semicolon at the end (outside of quotes, / begins"),
         (
             "a.B required password=hush!hush;",
             "name=value after the value of password; put the value",

@@ -60,7 +60,7 @@ def test_a_partition_without_news_has_the_very_same_receipt(rig: Rig) -> None:
     rig.receipts.publish()
     before = rig.receipts.take()
     quiet, busy = rig.copies
-    busy.fetched(Prepared([batch := ProducerBatch(memoryview(b""), 10, 0, 10)], 10), 0.0)
+    busy.fetched(Prepared([batch := ProducerBatch(memoryview(b""), 10, 0, 10)], 10))
     batch.sequence, batch.size = 0, 100
     busy.acknowledged(batch, 0, 1.0)
 
@@ -69,7 +69,7 @@ def test_a_partition_without_news_has_the_very_same_receipt(rig: Rig) -> None:
 
     assert after[0] is before[0]
     assert (after[1].position, after[1].records, after[1].bytes) == (10, 10, 100)
-    quiet.trouble("no leader")
+    quiet.retrying("no leader")
     quiet.store(None)
     rig.receipts.publish()
     assert (rig.receipts.take()[0].error, rig.receipts.take()[0].stored) == ("no leader", False)

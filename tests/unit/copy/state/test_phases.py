@@ -10,7 +10,6 @@ from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
 from heliograph.copy.state.phases import TRANSITIONS, Arrow, Phase, diagram
-from heliograph.errors import CorruptRecords
 from heliograph.model import Lease, ProducerIdentity
 from support.repository import ROOT
 
@@ -24,10 +23,10 @@ class Life:
         lease = Lease(flow="a->b", topic="t", partition=0, target_topic="a.t", start=0)
         self.copy = copy = Partition(lease)
         self.batch = ProducerBatch(memoryview(b""), 5, 0, 5, sequence=0)
-        copy.look_at_target(10, None, None)
+        copy.compare_target(10, None, None)
         copy.introduce(ME)
         copy.recovered()
-        copy.fetched(Prepared([self.batch], 5), 0.0)
+        copy.fetched(Prepared([self.batch], 5))
         if phase is Phase.RECOVERING:
             copy.refused()
         elif phase is Phase.CHECKING:
@@ -70,7 +69,7 @@ def _renumber(life: Life) -> None:
 def _fetch(prepared: Prepared) -> Callable[[Life], None]:
     def fetch(life: Life) -> None:
         life.acknowledge()
-        life.copy.fetched(prepared, 0.0)
+        life.copy.fetched(prepared)
 
     return fetch
 
@@ -95,7 +94,6 @@ def _retry(life: Life) -> None:
     life.copy.retried()
 
 
-DAMAGED = Prepared([], 5, CorruptRecords("damaged"))
 HOLES = Prepared([], 5, renumbered=True)
 HOW: dict[tuple[str, Phase], Callable[[Life], None]] = {
     **{("recovered", after): _recover_into(after) for after in Phase},
@@ -105,7 +103,6 @@ HOW: dict[tuple[str, Phase], Callable[[Life], None]] = {
     ("acknowledged", Phase.RECOVERING): _lose,
     ("aborted", Phase.RECOVERING): _abort,
     ("fetched", Phase.RECOVERING): _fetch(HOLES),
-    ("fetched", Phase.WAITING): _fetch(DAMAGED),
     ("failed", Phase.WAITING): lambda life: life.copy.failed("not allowed", 0.0),
     ("released", Phase.WAITING): _release,
     ("retried", Phase.COPYING): _retry,

@@ -1,4 +1,4 @@
-"""Offsets that users set, in MM2's sentences."""
+"""Offsets that users set are checked with MM2's messages."""
 
 from __future__ import annotations
 

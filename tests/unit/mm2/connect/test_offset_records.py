@@ -1,4 +1,4 @@
-"""Batches of stored offsets, and what they say beside Connect's own."""
+"""Batches of stored offsets, with our header beside Connect's key and value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API by https: a listener's own certificate, certificates of clients, and the way to the leader."""
+"""The API over https: certificates of listeners and clients, and forwarding to the leader."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_certificate_that_is_replaced_is_shown_without_a_restart(
         assert shown(port) == first.certificate.public_bytes(Encoding.DER)
 
         put("-----BEGIN nothing")
-        wait_until(lambda: "go on with the certificate of before" in caplog.text)
+        wait_until(lambda: "the REST API keeps using its previous certificate" in caplog.text)
         assert shown(port) == first.certificate.public_bytes(Encoding.DER)
 
         put(second.key() + second.pem)

@@ -1,7 +1,7 @@
-"""SASL mechanisms: who we are, said in the way that a broker asks for.
+"""SASL mechanisms.
 
-A mechanism is made anew for every login. It raises LoginFailed where credentials cannot be had or the
-broker fails to prove itself.
+A mechanism object serves one login. It raises LoginFailed if credentials cannot be obtained, or if the
+broker does not prove its identity.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from heliograph.security import JAAS, AwsIam, Kerberos, Password, Security, loca
 
 class Mechanism(Protocol):
     def start(self) -> bytes:
-        """The client's first word."""
+        """The client's first message."""
         ...
 
     def answer(self, challenge: bytes) -> bytes | None:
-        """The client's next word; None if all is said."""
+        """The client's next message; None if the exchange is complete."""
         ...
 
 
 def new_mechanism(security: Security, host: str) -> Mechanism:
-    """For a login at the broker `host`. Raises BadKeyMaterial for what the worker does not permit."""
+    """A mechanism for a login at the broker `host`. Raises BadKeyMaterial if the worker does not permit
+    it."""
     sasl = security.sasl
     assert sasl is not None
     credentials = sasl.credentials

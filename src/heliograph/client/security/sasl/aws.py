@@ -1,7 +1,7 @@
-"""AWS_MSK_IAM, and MSK's tokens for OAUTHBEARER: a request to connect, signed with AWS's Signature V4.
+"""AWS_MSK_IAM, and MSK's tokens for OAUTHBEARER: a connect request signed with AWS Signature V4.
 
-As github.com/aws/aws-msk-iam-auth describes it. The request is never sent to AWS: the broker checks the
-signature over what it would have been, a GET of / with everything in the query.
+As in github.com/aws/aws-msk-iam-auth. The request is never sent to AWS: the broker verifies the signature of
+a GET of / with all fields in the query.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ class AwsMskIam:
         return payload(self._host, region, found, time.time())
 
     def answer(self, challenge: bytes) -> None:
-        """The broker confirms with JSON; a refusal comes as an error."""
+        """The broker confirms with JSON; it refuses with an error code."""
         if not challenge:
             raise LoginFailed("AWS_MSK_IAM: the broker did not confirm the login")
 
 
 class SignedQuery(NamedTuple):
-    """The query of a signed request, in the order in which it was signed."""
+    """The query of a signed request, in the order of signing."""
 
     fields: dict[str, str]
     signature: str
 
 
 def payload(host: str, region: str, credentials: AwsCredentials, now: float) -> bytes:
-    """The client's only word, as JSON."""
+    """The client's only message, as JSON."""
     query = sign(host, region, credentials, now)
     signed = {name.lower(): value for name, value in query.fields.items() if name != "Action"}
     message = {
@@ -69,7 +69,7 @@ def payload(host: str, region: str, credentials: AwsCredentials, now: float) -> 
 
 
 def msk_token(iam: AwsIam, host: str) -> str:
-    """A token for OAUTHBEARER: the signed address, as MSK's `aws-msk-iam-sasl-signer` makes it."""
+    """A token for OAUTHBEARER: the signed address, as MSK's `aws-msk-iam-sasl-signer` creates it."""
     region = region_of(host)
     return signed_token(region, find_credentials(iam, region), time.time())
 

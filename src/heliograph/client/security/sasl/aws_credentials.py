@@ -1,6 +1,6 @@
-"""AWS's credentials: of a role, of a profile, or whatever AWS's default chain finds on this machine.
+"""Finds AWS credentials: of a role, of a profile, or by AWS's default chain.
 
-From the environment they can be read without botocore, which the extra `aws` brings for all else.
+Environment variables are read directly; all else needs botocore, from the extra `aws`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from heliograph.errors import LoginFailed
 from heliograph.security import AwsIam, Secret
 
-#: A role's credentials are asked for again so long before their end.
+#: A role's credentials are renewed so long before they expire.
 _MARGIN_SECONDS = 300.0
 _SESSION_NAME = "heliograph"
 
@@ -31,7 +31,7 @@ class AwsCredentials:
 
 
 def find_credentials(iam: AwsIam, region: str) -> AwsCredentials:
-    """Raises LoginFailed with what was looked for."""
+    """Raises LoginFailed."""
     if iam.profile is None and iam.role_arn is None and "AWS_ACCESS_KEY_ID" in os.environ:
         return _from_environment()
     with _lock:
@@ -69,7 +69,9 @@ def _from_botocore(iam: AwsIam, region: str) -> AwsCredentials:
             return _of_role(session, iam, region)
         found = session.get_credentials()
         if found is None:
-            raise LoginFailed("AWS_MSK_IAM: AWS's default chain finds no credentials here")
+            raise LoginFailed(
+                "AWS_MSK_IAM: AWS's default chain finds no credentials on this machine"
+            )
         return _credentials(*found.get_frozen_credentials()[:3])
     except (BotoCoreError, ClientError) as e:
         raise LoginFailed(f"AWS_MSK_IAM: no credentials: {e}") from e

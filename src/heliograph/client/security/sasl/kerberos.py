@@ -1,6 +1,6 @@
-"""GSSAPI (RFC 4752): a Kerberos ticket says who we are. Needs the extra `kerberos`.
+"""GSSAPI (RFC 4752): login with a Kerberos ticket. Needs the extra `kerberos`.
 
-With a keytab tickets are taken as needed; without one, those of this user's cache (kinit) serve.
+With a keytab, tickets are requested as needed; without one, the user's ticket cache (kinit) is used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from heliograph.client.security.key_files import KEYTAB, key_file
 from heliograph.errors import BadKeyMaterial, LoginFailed
 from heliograph.security import Kerberos
 
-#: No security layer: TLS, if any, is below us. The size is that of a layer which is not there.
+#: No security layer, maximum message size 0: TLS, if any, is below.
 _NO_LAYER = b"\x01\x00\x00\x00"
 
 
@@ -31,7 +31,7 @@ class Gssapi:
                 return self._first(self._credentials.keytab)
             content = base64.b64decode(self._credentials.keytab_content)
             with key_file(KEYTAB, content) as path:
-                return self._first(path)  # which is when tickets are taken
+                return self._first(path)  # tickets are requested here
         except self._gssapi.exceptions.GSSError as e:
             raise self._failed(e) from e
 
@@ -68,7 +68,7 @@ class Gssapi:
             return None if name is None else gssapi.Credentials(name=name, usage="initiate")
         if not Path(keytab).is_file():
             raise BadKeyMaterial(f"keyTab {keytab}: no such file")
-        # In memory, and of this principal alone: the user's own cache is left as it is.
+        # A cache in memory for this principal, so that the user's own cache stays unchanged.
         store = {"client_keytab": keytab, "ccache": f"MEMORY:heliograph-{principal or ''}"}
         return gssapi.Credentials(name=name, usage="initiate", store=store)
 

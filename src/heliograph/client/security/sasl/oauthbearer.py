@@ -1,4 +1,4 @@
-"""OAUTHBEARER (RFC 7628): a token says who we are. Brokers end a session when its token expires."""
+"""OAUTHBEARER (RFC 7628): login with a token. Brokers end a session when its token expires."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OAuthBearer:
         self._refusal = ""
 
     def start(self) -> bytes:
-        """May wait for a token endpoint, unless a token is at hand."""
+        """Waits for a token endpoint unless a valid token is cached."""
         extensions: tuple[tuple[str, str], ...] = ()
         if isinstance(self._credentials, AwsIam):
             token = msk_token(self._credentials, self._host)
@@ -35,11 +35,11 @@ class OAuthBearer:
         if self._refusal:
             raise LoginFailed(f"OAUTHBEARER: the broker refuses the token: {self._refusal}")
         self._refusal = _status(challenge)
-        return _SEPARATOR.encode()  # the broker wants to be asked before it fails
+        return _SEPARATOR.encode()  # the broker sends its error after this message
 
 
 def _status(challenge: bytes) -> str:
     try:
         return str(json.loads(challenge)["status"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        return "it does not say why"
+        return "no reason given"

@@ -1,4 +1,4 @@
-"""PLAIN (RFC 4616): the password itself, so only TLS keeps it secret."""
+"""PLAIN (RFC 4616): sends the password itself, so use it with TLS only."""
 
 from __future__ import annotations
 

@@ -18,9 +18,9 @@ from heliograph.errors import LoginFailed
 from heliograph.security import Password
 
 _HEADER = "n,,"
-#: Kafka's brokers keep credentials of at least so many; fewer would let a false broker learn the password.
+#: Kafka's minimum for stored credentials; with fewer a false broker could find the password.
 _LEAST_ITERATIONS = 4096
-#: They allow 16384; a false one could keep us busy for hours.
+#: Kafka allows 16,384; a false broker could keep us busy for hours with more.
 _MOST_ITERATIONS = 100_000
 
 
@@ -40,12 +40,12 @@ class Scram:
         return (_HEADER + self._first).encode()
 
     def answer(self, challenge: bytes) -> bytes | None:
-        said = challenge.decode(errors="replace")
-        fields = _fields(said)
+        server_message = challenge.decode(errors="replace")
+        fields = _fields(server_message)
         if "e" in fields:
-            raise LoginFailed(f"SCRAM: the broker says {fields['e']}")
+            raise LoginFailed(f"SCRAM: the broker refuses the login: {fields['e']}")
         if self._signature is None:
-            return self._prove(said, fields)
+            return self._prove(server_message, fields)
         self._check(fields)
         return None
 
@@ -54,7 +54,7 @@ class Scram:
             nonce, salt = fields["r"], base64.b64decode(fields["s"], validate=True)
             iterations = int(fields["i"])
         except (KeyError, ValueError) as e:
-            raise LoginFailed("SCRAM: the broker's challenge is not one") from e
+            raise LoginFailed("SCRAM: the broker's challenge cannot be parsed") from e
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce):
             raise LoginFailed("SCRAM: the broker did not repeat our nonce")
         if not _LEAST_ITERATIONS <= iterations <= _MOST_ITERATIONS:

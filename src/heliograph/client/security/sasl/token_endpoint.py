@@ -1,4 +1,4 @@
-"""A token endpoint, asked for a token by client credentials (RFC 6749, section 4.4)."""
+"""Requests a token from a token endpoint with client credentials (RFC 6749, section 4.4)."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from heliograph.security import Security, TokenEndpoint
 _MAX_ANSWER = 1 << 20
 _WORDS = 200
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-#: Some thousand years: what says more says nothing.
+#: About 30,000 years; a longer lifetime is treated as none.
 _MOST_SECONDS = 1e12
 
 
 def ask_endpoint(endpoint: TokenEndpoint, security: Security) -> tuple[str, float | None]:
-    """A token and its lifetime in seconds, if told. LoginFailed if refused, Unreachable if not answered."""
+    """A token and its lifetime in seconds, if given. LoginFailed if refused, Unreachable if not answered."""
     body = {"grant_type": "client_credentials"}
     if endpoint.scope:
         body["scope"] = endpoint.scope
@@ -58,12 +58,12 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
         if e.code in _REDIRECTS:
             e.close()
             raise LoginFailed(
-                f"{endpoint.url}: no token: HTTP {e.code}: it redirects to another address, and the "
-                "client's secret is sent to no other; name that address itself if it is the right one"
+                f"{endpoint.url}: no token: HTTP {e.code}: it redirects to another address, to which "
+                "the client's secret is not sent; configure that address if it is the right one"
             ) from e
         with e:
-            said = _error(e.read(_MAX_ANSWER))
-        sentence = f"{endpoint.url}: no token: HTTP {e.code}{said}"
+            description = _error(e.read(_MAX_ANSWER))
+        sentence = f"{endpoint.url}: no token: HTTP {e.code}{description}"
         if e.code >= 500:
             raise Unreachable(sentence) from e
         raise LoginFailed(f"{sentence}; check the client's id and secret") from e
@@ -74,14 +74,15 @@ def _open(endpoint: TokenEndpoint, request: urllib.request.Request, security: Se
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """urllib would send the client's id and secret wherever an answer points."""
+    """urllib would follow redirects and send the client's id and secret along."""
 
     def redirect_request(self, *_: object) -> None:
         return None
 
 
 def _opener(context: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
-    """For http and https alone, by the environment's proxies: urllib's own opens files and FTP as well."""
+    """For http and https only, with the proxies of the environment: urllib's default opener also opens files
+    and FTP."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -104,15 +105,15 @@ def read_answer(endpoint: TokenEndpoint, body: bytes) -> tuple[str, float | None
         raise LoginFailed(f"{endpoint.url}: expected JSON with access_token, found none") from None
     if not isinstance(token, str) or not token or not token.isprintable() or " " in token:
         raise LoginFailed(f"{endpoint.url}: access_token is not a token")
-    told = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
-    return token, float(seconds) if told else None
+    given = isinstance(seconds, int | float) and 0 < seconds < _MOST_SECONDS
+    return token, float(seconds) if given else None
 
 
 def _error(body: bytes) -> str:
-    """The endpoint's own words, if they are as OAuth wants them."""
+    """The endpoint's error description, if it is in OAuth's format."""
     try:
         answer = json.loads(body)
-        said = answer.get("error_description") or answer["error"]
+        description = answer.get("error_description") or answer["error"]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return ""
-    return f" ({str(said)[:_WORDS]})"
+    return f" ({str(description)[:_WORDS]})"

@@ -1,7 +1,7 @@
-"""Tokens for OAUTHBEARER, shared by all clients of this process.
+"""Caches tokens for OAUTHBEARER, shared by all clients of this process.
 
-A token serves until a good part of its life is over; then a new one is fetched, by a thread if the old one
-is still good: a copy loop that logs in again does not wait for the endpoint.
+Once a part of a token's lifetime is over (`window`), a thread fetches a new one while the old one is still
+valid, so that a copy loop that logs in again does not wait for the endpoint.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from heliograph.security import (
 log = logging.getLogger(__name__)
 
 _RETRY_SECONDS = 10.0
-#: Of a token that says nothing of its end.
+#: For a token without an expiry.
 _DEFAULT_SECONDS = 300.0
 
 _sources: dict[TokenEndpoint, TokenSource] = {}
@@ -40,7 +40,7 @@ _sources_lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    """Times are those of this machine's clock."""
+    """Valid from `since` to `until`, by this machine's clock."""
 
     text: str
     since: float
@@ -48,7 +48,7 @@ class Token:
 
 
 class TokenSource:
-    """Of one endpoint and client. `fetch` gets a new token; for several threads."""
+    """The token of one endpoint and client; `fetch` requests a new one. For several threads."""
 
     def __init__(self, fetch: Callable[[], Token], window: float) -> None:
         self._fetch = fetch
@@ -59,7 +59,7 @@ class TokenSource:
         self._fetching = False
 
     def get(self) -> Token:
-        """Raises what `fetch` raises, if there is no token that is still good."""
+        """Raises what `fetch` raises, if there is no valid token."""
         now = time.time()
         with self._lock:
             token = self._token
@@ -80,7 +80,7 @@ class TokenSource:
         try:
             token = self._fetch()
         except HeliographError as e:
-            log.warning("%s; the token at hand is still good, trying again", e)
+            log.warning("%s; the current token is still valid; retrying in %g s", e, _RETRY_SECONDS)
             token = None
         with self._lock:
             self._fetching = False
@@ -108,7 +108,7 @@ def unsecured(credentials: UnsecuredToken, now: float) -> str:
 
 
 def expiry(token: str) -> float | None:
-    """When a JWT ends, by its own word; None for anything else."""
+    """The expiry in a JWT; None for any other token."""
     parts = token.split(".")
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
@@ -124,9 +124,7 @@ def _source(endpoint: TokenEndpoint, security: Security) -> TokenSource:
         text, seconds = ask_endpoint(endpoint, security)
         until = expiry(text) or now + (seconds or _DEFAULT_SECONDS)
         if until <= now:
-            raise LoginFailed(
-                f"{endpoint.url}: gave out a token that has expired; check the clocks"
-            )
+            raise LoginFailed(f"{endpoint.url}: returned an expired token; check the clocks")
         return Token(text=text, since=now, until=until)
 
     with _sources_lock:

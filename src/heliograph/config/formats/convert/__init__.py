@@ -1,4 +1,4 @@
-"""From one form of a configuration into another, by way of an outline: workers and their connectors.
+"""Converts a configuration from one format into another, by way of an outline: workers and connectors.
 
-Nothing is filled in: a placeholder stays a placeholder. What a form cannot say is named, one note for each.
+Placeholders are not filled in. Every setting that the other format cannot express gets a note.
 """

@@ -1,4 +1,4 @@
-"""Reads a configuration as it is written, and writes it in another form."""
+"""Reads a configuration in one format and writes it in another."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def _of_strimzi(path: Path) -> Outline:
 
 
 def uses_secrets(converted: Converted) -> bool:
-    """Whether it holds placeholders that only Strimzi, or --secrets, can fill in."""
+    """Whether it contains placeholders that only Strimzi or --secrets can fill in."""
     return any(f"${{{PROVIDER}:" in text for text in converted.files.values())

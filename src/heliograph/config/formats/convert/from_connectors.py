@@ -1,4 +1,4 @@
-"""Connectors, and the worker that runs them, as an outline."""
+"""Makes an outline of connectors and the worker that runs them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def outline_connectors(
     name: str | None = None,
     warnings: Sequence[str] = (),
 ) -> Outline:
-    """Without a worker, that of dedicated mode: it belongs to the target. Raises ConfigError."""
+    """Without `worker`, each target gets a worker as in dedicated mode. Raises ConfigError."""
     connectors = [outlined(each.name, each.config, each.state) for each in named]
     given = None
     if worker is not None:
@@ -35,13 +35,13 @@ def outline_connectors(
         its = tuple(each for each in connectors if each.target == target)
         settings = given if given is not None else _implied(its)
         workers.append(OutlinedWorker(target=target, settings=settings, connectors=its, name=name))
-    said = []
+    notes = []
     if given is not None and len(workers) > 1:
         targets = ", ".join(each.target for each in workers)
-        said.append(
-            f"one worker runs connectors to several targets ({targets}); here each has its own"
+        notes.append(
+            f"one worker runs connectors to several targets ({targets}); each target gets its own worker"
         )
-    return Outline(workers=tuple(workers), notes=tuple(said), warnings=tuple(warnings))
+    return Outline(workers=tuple(workers), notes=tuple(notes), warnings=tuple(warnings))
 
 
 def _implied(connectors: Sequence[OutlinedConnector]) -> Mapping[str, str]:

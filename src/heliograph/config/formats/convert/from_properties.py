@@ -1,4 +1,4 @@
-"""mm2.properties as the workers and connectors that MM2 itself makes of it (`MirrorMakerConfig`)."""
+"""Makes an outline of an mm2.properties: the workers and connectors of `MirrorMakerConfig`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SWITCHES = {"enabled", "emit.checkpoints.enabled", "emit.heartbeats.enabled", "
 
 
 def outline_properties(file: PropertiesFile) -> Outline:
-    """Raises ConfigError if the clusters are not there."""
+    """Raises ConfigError if clusters or flows are missing."""
     found = file.properties.get("clusters")
     aliases = [alias for alias in parse_list(found.value if found else "") if alias]
     if len(aliases) < 2:
@@ -57,9 +57,9 @@ def outline_properties(file: PropertiesFile) -> Outline:
         if connectors:
             workers.append(_worker(layers, target, connectors, notes))
     if not workers:
-        raise ConfigError(f"{file.name}: No source->target replication flows.")
+        raise ConfigError(f"{file.name}: No source->target replication flows: none is enabled")
     notes += [
-        f"{key}: a setting of the file as a whole, which workers and connectors have not ({file.where(key)})"
+        f"{key}: a setting of mm2.properties that workers and connectors do not have ({file.where(key)})"
         for key in (
             "dedicated.mode.enable.internal.rest",
             "epoch.seconds",
@@ -121,7 +121,7 @@ def _is_of(kind: ConnectorClass, name: str) -> bool:
 
 
 def _without_echoes(connector: Settings) -> Settings:
-    """MM2 hands A.ssl.x down as source.consumer.ssl.x and its like, where source.cluster.ssl.x says it."""
+    """Without source.consumer.ssl.x, …, which MM2 derives from A.ssl.x: source.cluster.ssl.x is enough."""
     found = {}
     for name, setting in connector.items():
         side, _, rest = name.partition(".")
@@ -131,7 +131,7 @@ def _without_echoes(connector: Settings) -> Settings:
             and kind in ("consumer", "producer", "admin")
             and connector.get(f"{side}.cluster.{inner}") == setting
         )
-        # Whatever else stands at a cluster is its worker's, or nobody's.
+        # Other settings of a cluster belong to its worker, or have no effect.
         foreign = name.startswith(_CLUSTERS) and not is_client_config(rest.partition(".")[2])
         if not echo and not foreign:
             found[name] = setting
@@ -141,7 +141,7 @@ def _without_echoes(connector: Settings) -> Settings:
 def _worker(
     layers: Layers, target: str, connectors: list[OutlinedConnector], notes: list[str]
 ) -> OutlinedWorker:
-    """One for all flows to the target, where MM2 has one for each: that of the first."""
+    """One worker for all flows to the target, named after the first source; MM2 has one for each flow."""
     first, *others = dict.fromkeys(each.source for each in _by_weight(connectors))
     given = layers.worker(target)
     settings = {
@@ -157,8 +157,8 @@ def _worker(
         settings.setdefault(f"{kind}.storage.topic", f"mm2-{plural}.{first}.internal")
     if others:
         notes += [
-            f"{source}->{target}: one worker runs all flows to {target}; offsets that MM2 has stored in "
-            f"mm2-offsets.{source}.internal are not found by it"
+            f"{source}->{target}: one worker runs all flows to {target}; it does not read the offsets that "
+            f"MM2 stored in mm2-offsets.{source}.internal"
             for source in others
         ]
         connectors = [
@@ -175,12 +175,12 @@ def _worker(
 
 
 def _by_weight(connectors: Iterable[OutlinedConnector]) -> list[OutlinedConnector]:
-    """Those that mirror records first."""
+    """Heartbeat connectors last."""
     return sorted(connectors, key=lambda each: each.kind is ConnectorClass.HEARTBEAT)
 
 
 def _is_workers(name: str) -> bool:
-    """MM2 hands its worker more than that: whatever begins with `task`, or stands at the target."""
+    """Whether it is a setting of a worker. MM2 also passes others: `task…`, and all of the target's."""
     kind, _, inner = name.partition(".")
     if kind in ("consumer", "producer", "admin"):
         return client_option(Scope(kind), inner) is not None

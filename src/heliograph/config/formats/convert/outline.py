@@ -1,4 +1,4 @@
-"""What every form can be put into: for each target a worker, and the connectors that it runs."""
+"""Defines the outline of a configuration: for each target a worker, and the connectors that it runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from heliograph.config.connectors.connector_class import (
 from heliograph.config.formats.connect_json import RUNNING
 from heliograph.errors import ConfigError
 
-#: Which of a worker's stores are where, if nobody says: MM2's own names.
+#: Names of Connect's internal topics in MM2: mm2-<plural>.<source>.internal
 STORAGE = {"config": "configs", "offset": "offsets", "status": "status"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlinedConnector:
-    """`config` as Connect has it, without `name`, `connector.class` and aliases."""
+    """`config` as in Connect, without `name`, `connector.class` and aliases."""
 
     name: str
     kind: ConnectorClass
@@ -42,7 +42,7 @@ class OutlinedConnector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutlinedWorker:
-    """The settings of a worker.properties, and its connectors, all towards `target`."""
+    """The settings of a worker.properties, and its connectors, all to `target`."""
 
     target: str
     settings: Mapping[str, str]
@@ -52,7 +52,7 @@ class OutlinedWorker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """`notes`: what the form that it was read from has and an outline has not; `warnings` are of reading."""
+    """`notes`: what an outline cannot express; `warnings`: from reading the configuration."""
 
     workers: tuple[OutlinedWorker, ...]
     notes: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Outline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
-    """`files` by name; the first is the main one, or all there is. `notes`: what is lost."""
+    """`files` by name, the main one first. `notes`: what the format cannot express."""
 
     files: Mapping[str, str]
     notes: tuple[str, ...]
@@ -69,7 +69,7 @@ class Converted:
 
 
 def outlined(name: str, config: Mapping[str, str], state: str = RUNNING) -> OutlinedConnector:
-    """Raises ConfigError if it is no connector of MM2's."""
+    """Raises ConfigError if it is not a connector of MM2."""
     rest = dict(config)
     rest.pop("name", None)
     class_name = rest.pop("connector.class", "").strip()

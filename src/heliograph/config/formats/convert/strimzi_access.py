@@ -1,7 +1,7 @@
-"""Kafka's settings for reaching a cluster in the fields of a `KafkaMirrorMaker2`: tls and authentication.
+"""Translates Kafka's settings of logins into fields of a `KafkaMirrorMaker2`: tls and authentication.
 
-The way back of `strimzi_clusters.py`. What has no field of its own is authentication of type custom; a
-truststore that is in no Secret cannot be said at all.
+The reverse of `strimzi_clusters.py`. Logins without a field become authentication of type custom. A
+truststore that is not in a Secret cannot be expressed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TYPES = {
 
 
 def access_fields(settings: Mapping[str, str], subject: str, notes: list[str]) -> dict[str, Any]:
-    """`tls` and `authentication`, as far as there are any."""
+    """`tls` and `authentication`, if any; settings that have no field get a note."""
     left = {name: value for name, value in settings.items() if is_security(name)}
     protocol = left.pop("security.protocol", "PLAINTEXT").strip().upper()
     fields: dict[str, Any] = {}
@@ -38,16 +38,16 @@ def access_fields(settings: Mapping[str, str], subject: str, notes: list[str]) -
     for name in ALLOWED:
         left.pop(name, None)
     notes += [
-        f"{subject}: {name}: cannot be said; put it into a Secret and name that at tls.trustedCertificates"
+        f"{subject}: {name}: left out; put it into a Secret and name that in tls.trustedCertificates"
         if "truststore" in name
-        else f"{subject}: {name}: cannot be said; left out"
+        else f"{subject}: {name}: left out; Strimzi has no field for it"
         for name in left
     ]
     return fields
 
 
 def _tls(left: dict[str, str]) -> dict[str, Any]:
-    """Takes what it can say out of `left`."""
+    """Removes from `left` what it expresses."""
     certificates = [
         _secret(line) for line in left.get("ssl.truststore.certificates", "").splitlines()
     ]

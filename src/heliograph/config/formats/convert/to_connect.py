@@ -1,4 +1,4 @@
-"""An outline as files for Connect: worker.properties, and a JSON file for each connector."""
+"""Writes an outline as files for Connect: worker.properties, and a JSON file for each connector."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import javaproperties
 from heliograph.config.formats.connect_json import RUNNING
 from heliograph.config.formats.convert.outline import Converted, Outline, OutlinedConnector
 
-#: The connectors alone, in one document; what is printed.
+#: All connectors in one document, to be printed.
 CONNECTORS = "connectors.json"
 WORKER = "worker.properties"
 
 
 def to_connect(outline: Outline) -> Converted:
-    """With several workers, each has a folder by the name of its target."""
+    """With several workers, each has a folder named after its target."""
     connectors = [each for worker in outline.workers for each in worker.connectors]
     files = {CONNECTORS: _document([_posted(each) for each in connectors])}
     for worker in outline.workers:
@@ -29,7 +29,7 @@ def to_connect(outline: Outline) -> Converted:
 
 
 def _posted(connector: OutlinedConnector) -> dict[str, object]:
-    """As POST /connectors takes it."""
+    """As POST /connectors expects it."""
     config = {
         "connector.class": connector.kind.java_name,
         "source.cluster.alias": connector.source,
@@ -50,7 +50,7 @@ def properties_text(settings: Mapping[str, str]) -> str:
 
 
 def _escaped(value: str) -> str:
-    """Signs that only count in keys, and blanks that do not come first, stay as they are."""
+    """Escapes only what must be escaped in values: not : = # ! and not spaces within the text."""
     rest = value.lstrip(" ")
     text = re.sub(
         r"\\(.)",
@@ -65,7 +65,7 @@ def _file_name(name: str) -> str:
 
 
 def _unused(stem: str, files: Mapping[str, str]) -> str:
-    """Names that differ in other signs only must not share a file."""
+    """A file name that is not used yet, since different names may give the same file name."""
     found, number = f"{stem}.json", 2
     while found in files:
         found, number = f"{stem}-{number}.json", number + 1

@@ -1,4 +1,4 @@
-"""An outline as mm2.properties, which has one set of settings for all connectors of a pair of clusters."""
+"""Writes an outline as mm2.properties, where the connectors of a pair of clusters share their settings."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class _Writing:
         servers = worker.settings.get("bootstrap.servers")
         if servers is not None and any(each not in (None, servers) for each in named):
             self.notes.append(
-                f"{target}: its worker belongs to another cluster ({servers}); in mm2.properties it belongs "
-                f"to the target, and offsets are stored there"
+                f"{target}: its worker belongs to another cluster ({servers}); in mm2.properties the worker "
+                f"belongs to the target and stores offsets there"
             )
         for each in worker.connectors:
             self._cluster(each.target, each.below("target.cluster."), each.name)
@@ -74,7 +74,8 @@ class _Writing:
             known = self.clusters.setdefault(f"{alias}.{name}", value)
             if known != value:
                 self.notes.append(
-                    f"connector {connector}: {alias}.{name} is another in other connectors; a cluster has one"
+                    f"connector {connector}: {alias}.{name} differs from another connector's; mm2.properties "
+                    "has one value"
                 )
 
     def _of_worker(self, target: str, name: str, value: str) -> None:
@@ -84,10 +85,10 @@ class _Writing:
         elif name in _CONVERTERS:
             if value.strip().rpartition(".")[2] != "ByteArrayConverter":
                 self.notes.append(
-                    f"{name}: only {BYTE_ARRAY_CONVERTER} in mm2.properties; left out"
+                    f"{name}: left out; mm2.properties allows only {BYTE_ARRAY_CONVERTER}"
                 )
         elif kind in _CLIENTS and client_option(Scope(kind), inner) is not None:
-            # What the cluster hands down to all its clients need not be said again.
+            # Clients inherit the setting from their cluster.
             if self.clusters.get(f"{target}.{inner}") != value:
                 self.clusters[f"{target}.{name}"] = value
         elif is_client_config(name):
@@ -96,7 +97,7 @@ class _Writing:
             self.clusters[f"{target}.{name}"] = value
         else:
             self.notes.append(
-                f"{name}: a setting of the worker that mm2.properties has not; left out"
+                f"{name}: left out; mm2.properties does not have this setting of workers"
             )
 
     def pair(self, connectors: Iterable[OutlinedConnector]) -> None:
@@ -105,8 +106,7 @@ class _Writing:
         for each in sorted(connectors, key=lambda each: order.index(each.kind)):
             if by_kind.setdefault(each.kind, each) is not each:
                 self.notes.append(
-                    f"connector {each.name}: a second {each.kind} for {each.pair}, which mm2.properties "
-                    "cannot say; left out"
+                    f"connector {each.name}: left out; mm2.properties has one {each.kind} for {each.pair}"
                 )
         first = next(iter(by_kind.values()))
         prefix = f"{first.pair}."
@@ -115,7 +115,7 @@ class _Writing:
             if not name.startswith(("source.cluster.", "target.cluster.", "config.providers")):
                 self.flows[prefix + name] = self._one_value(name, by_kind)
         for each in by_kind.values():
-            self._say_of(each)
+            self._note_losses(each)
 
     def _switches(self, by_kind: Mapping[ConnectorClass, OutlinedConnector]) -> dict[str, str]:
         source = by_kind.get(ConnectorClass.SOURCE)
@@ -126,35 +126,36 @@ class _Writing:
             found["emit.checkpoints.enabled"] = "false"
         if source is None and checkpoint is not None:
             self.notes.append(
-                f"connector {checkpoint.name}: mm2.properties cannot follow groups without mirroring "
-                "records; left out"
+                f"connector {checkpoint.name}: left out; mm2.properties cannot follow groups without "
+                "mirroring records"
             )
         beats = ConnectorClass.HEARTBEAT in by_kind
         found["emit.heartbeats.enabled"] = "true" if beats else "false"
         return found
 
     def _one_value(self, name: str, by_kind: Mapping[ConnectorClass, OutlinedConnector]) -> str:
-        """That of the source connector, if several have it; those for which it would change are named."""
+        """The source connector's value, if it has one; connectors with another value get a note."""
         having = [each for each in by_kind.values() if name in each.config]
         value = having[0].config[name]
         for each in by_kind.values():
             its = each.config.get(name, _default(name) if _is_read(name, each.kind) else value)
             if its != value:
                 self.notes.append(
-                    f"connector {each.name}: {name} is another in {having[0].name}; mm2.properties has one "
-                    f"for {each.pair}"
+                    f"connector {each.name}: {name} differs from that of {having[0].name}; mm2.properties "
+                    f"has one value for {each.pair}"
                 )
         return value
 
-    def _say_of(self, connector: OutlinedConnector) -> None:
+    def _note_losses(self, connector: OutlinedConnector) -> None:
         if connector.state != RUNNING:
             self.notes.append(
-                f"connector {connector.name}: {connector.state}; mm2.properties only knows enabled"
+                f"connector {connector.name}: {connector.state} cannot be expressed; mm2.properties only has "
+                "enabled"
             )
         if connector.name != connector.kind and connector.kind is ConnectorClass.SOURCE:
             self.notes.append(
-                f"connector {connector.name}: its offsets are stored under that name; MM2 looks for those of "
-                f"{connector.kind}, so it starts anew"
+                f"connector {connector.name}: its offsets are stored under that name; MM2 reads those of "
+                f"{connector.kind}, so it starts without stored offsets"
             )
 
 

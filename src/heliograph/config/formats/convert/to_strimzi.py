@@ -1,4 +1,4 @@
-"""An outline as resources for Strimzi: a KafkaMirrorMaker2 (v1) for each target."""
+"""Writes an outline as resources for Strimzi: a KafkaMirrorMaker2 (v1) for each target."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _resource(worker: OutlinedWorker, notes: list[str]) -> dict[str, Any]:
 
 
 def _target(worker: OutlinedWorker, notes: list[str]) -> dict[str, Any]:
-    """Of the worker's settings; where a connector says otherwise of the target, it cannot."""
+    """From the worker's settings; a connector that reaches the target in another way gets a note."""
     settings = dict(worker.settings)
     servers = settings.pop("bootstrap.servers", "")
     for each in worker.connectors:
@@ -67,8 +67,8 @@ def _target(worker: OutlinedWorker, notes: list[str]) -> dict[str, Any]:
             here = servers if setting == "bootstrap.servers" else settings.get(setting)
             if setting in its and here is not None and its[setting] != here:
                 notes.append(
-                    f"connector {each.name}: target.cluster.{setting} is not the worker's; the worker of a "
-                    "KafkaMirrorMaker2 belongs to its target"
+                    f"connector {each.name}: target.cluster.{setting} differs from the worker's; the worker "
+                    "of a KafkaMirrorMaker2 belongs to its target"
                 )
     found: dict[str, Any] = {"alias": worker.target, "bootstrapServers": servers}
     for name, field in STORAGE_FIELDS.items():
@@ -89,9 +89,9 @@ def _worker_config(settings: Mapping[str, str], notes: list[str]) -> dict[str, s
         if echo or _OWN_PROVIDER.get(name) == value or _is_default(name, value):
             continue
         if kind in ("producer", "consumer", "admin") and is_security(inner):
-            notes.append(f"{name}: another login for a kind of client cannot be said; left out")
+            notes.append(f"{name}: left out; Strimzi has one login for all clients of a cluster")
         elif name.startswith(FORBIDDEN) and name not in ALLOWED:
-            notes.append(f"{name}: Strimzi sets it itself; left out")
+            notes.append(f"{name}: left out; Strimzi sets it itself")
         else:
             config[name] = value
     return config
@@ -106,18 +106,18 @@ def _mirrors(worker: OutlinedWorker, notes: list[str]) -> list[dict[str, Any]]:
         _mirror([each for each in worker.connectors if each.source == source], notes)
         for source in dict.fromkeys(each.source for each in worker.connectors)
         if any(each.source == source and each.kind in _SECTIONS for each in worker.connectors)
-        or _say_heartbeats(worker, source, notes)
+        or _note_heartbeats(worker, source, notes)
     ]
 
 
-def _say_heartbeats(worker: OutlinedWorker, source: str, notes: list[str]) -> bool:
-    """A mirror of heartbeats alone is none."""
+def _note_heartbeats(worker: OutlinedWorker, source: str, notes: list[str]) -> bool:
+    """A mirror with heartbeats only cannot be expressed."""
     notes.extend(_no_heartbeats(each) for each in worker.connectors if each.source == source)
     return False
 
 
 def _no_heartbeats(connector: OutlinedConnector) -> str:
-    return f"connector {connector.name}: Strimzi has no heartbeat connector any more (v1); left out"
+    return f"connector {connector.name}: left out; Strimzi (v1) has no heartbeat connector"
 
 
 def _mirror(connectors: Sequence[OutlinedConnector], notes: list[str]) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _mirror(connectors: Sequence[OutlinedConnector], notes: list[str]) -> dict[s
             notes.append(_no_heartbeats(each))
         elif sections.setdefault(_SECTIONS[each.kind], each) is not each:
             notes.append(
-                f"connector {each.name}: a second {each.kind} for {each.pair} cannot be said; left out"
+                f"connector {each.name}: left out; Strimzi has one {each.kind} for {each.pair}"
             )
     patterns = _patterns(list(sections.values()))
     mirror: dict[str, Any] = {"source": _source(list(sections.values()), notes)}
@@ -139,7 +139,7 @@ def _mirror(connectors: Sequence[OutlinedConnector], notes: list[str]) -> dict[s
 
 
 def _patterns(connectors: Sequence[OutlinedConnector]) -> dict[str, str]:
-    """Those that all connectors of the mirror have; the others stay in their sections."""
+    """Patterns that all connectors of the mirror share; others stay in their sections."""
     return {
         setting: connectors[0].config[setting]
         for setting in PATTERNS
@@ -152,7 +152,7 @@ def _source(connectors: Sequence[OutlinedConnector], notes: list[str]) -> dict[s
     first, *others = connectors
     settings = first.below("source.cluster.")
     notes += [
-        f"connector {each.name}: source.cluster.* is another in {first.name}; a mirror has one source"
+        f"connector {each.name}: source.cluster.* differs from that of {first.name}; a mirror has one source"
         for each in others
         if each.below("source.cluster.") != settings
     ]
@@ -182,7 +182,7 @@ def _section(
         section["state"] = connector.state.lower()
     if connector.name != f"{connector.pair}.{connector.kind}":
         notes.append(
-            f"connector {connector.name}: is called {connector.pair}.{connector.kind} by Strimzi; offsets "
-            "stored under its name are not found by that"
+            f"connector {connector.name}: Strimzi names it {connector.pair}.{connector.kind}, and does not "
+            "read offsets stored under the old name"
         )
     return section | ({"config": config} if config else {})

@@ -1,1 +1,1 @@
-"""JSON and YAML with the line of everything in it, so that a complaint can say where."""
+"""Parses JSON and YAML with line numbers, for error messages."""

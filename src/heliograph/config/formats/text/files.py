@@ -1,4 +1,4 @@
-"""Reads a text file that a user names."""
+"""Reads text files that the user names, with errors that say what to do."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 from heliograph.errors import ConfigError
 
-#: Of a configuration, with room to spare.
+#: Largest configuration that is read.
 _MOST_BYTES = 16 << 20
 _STEP_BYTES = 64 << 10
 
 
 @contextmanager
 def named_if_unreadable(path: Path) -> Iterator[None]:
-    """Raises ConfigError, with the remedy, where `path` cannot be read."""
+    """Turns an OSError of the block into a ConfigError with the path and a remedy."""
     try:
         yield
     except FileNotFoundError:
@@ -29,13 +29,13 @@ def named_if_unreadable(path: Path) -> Iterator[None]:
 
 
 def read_text(path: Path) -> str:
-    """In UTF-8. Raises ConfigError."""
+    """The text of a file in UTF-8. Raises ConfigError."""
     data = bytearray()
     with named_if_unreadable(path), path.open("rb") as file:
         while len(data) <= _MOST_BYTES and (more := file.read(_STEP_BYTES)):
             data += more
     if len(data) > _MOST_BYTES:
-        raise ConfigError(f"{path}: expected a configuration, found more than {_MOST_BYTES} bytes")
+        raise ConfigError(f"{path}: expected at most {_MOST_BYTES >> 20} MB, found more")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,5 +1,7 @@
-"""JSON (RFC 8259) with lines. Of a key that stands twice the last one holds, as for Connect's parser; that
-is reported."""
+"""Parses JSON (RFC 8259) with line numbers.
+
+If a key appears twice, the last value counts, as in Connect's parser, with a warning.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ class _Parser:
         self._text = text
         self._name = name
         self._at = 0
-        self._counted = (0, 1)  # up to which character lines are counted, and how many there are
+        self._counted = (0, 1)  # position up to which lines were counted, and their number
         self.warnings: list[str] = []
 
     def document(self) -> Node:
@@ -54,7 +56,7 @@ class _Parser:
         if match := _NUMBER.match(self._text, self._at):
             self._at = match.end()
             whole = match["fraction"] is None and match["exponent"] is None
-            # A number too long for Python to read is none that a setting takes.
+            # Python refuses longer integers; no setting accepts such a number.
             value = int(match[0]) if whole and len(match[0]) < 4000 else float(match[0])
             return Node(value, line, match[0])
         for word, constant in _WORDS.items():
@@ -78,8 +80,8 @@ class _Parser:
             node = self._value(depth + 1)
             if key in found:
                 self.warnings.append(
-                    f"{key}: stands twice, in {self._name}:{found[key].line} and {self._name}:{line}; "
-                    f"line {line} holds"
+                    f"{key}: set twice, in {self._name}:{found[key].line} and {self._name}:{line}; "
+                    f"line {line} counts"
                 )
             found[key] = Node(node.value, line, node.text)
             self._skip()
@@ -105,7 +107,9 @@ class _Parser:
             text, self._at = _DECODER.raw_decode(self._text, self._at)
         except JSONDecodeError as problem:
             self._at = min(problem.pos, len(self._text))
-            raise self._wrong("a text that ends and has no bare control character") from None
+            raise self._wrong(
+                "a closing double quote, and no control characters before it"
+            ) from None
         return str(text)
 
     def _expect(self, sign: str, what: str) -> None:

@@ -1,4 +1,4 @@
-"""A piece of a JSON or YAML document, and the line where it stands."""
+"""Defines the parts of a JSON or YAML document, each with its line number."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Scalar = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """`value` holds nodes if it is a mapping or a list. `text` is a scalar as a setting has it: what Java
-    makes of a number or a boolean."""
+    """`value` contains nodes if it is a mapping or a list. `text` is a scalar as the text of a setting:
+    numbers and booleans as Java prints them."""
 
     value: Scalar | list[Node] | dict[str, Node]
     line: int
@@ -47,7 +47,7 @@ class Document:
         return f"{self.name}:{node.line}"
 
     def wrong(self, node: Node, path: str, expected: str) -> ConfigError:
-        """`path` says which part of the document it is; the value stays unsaid, it may be a secret."""
+        """`path` names the part of the document. The value is left out: it may be a secret."""
         subject = f"{path}: " if path else ""
         return ConfigError(f"{subject}expected {expected}, found {node.kind} ({self.at(node)})")
 
@@ -63,7 +63,7 @@ class Document:
             yield f"{path}[{index}]", item
 
     def setting(self, node: Node, path: str) -> str:
-        """A scalar as Connect takes it: a number or a boolean is its text."""
+        """A scalar as the text of a setting, as Connect reads it."""
         if isinstance(node.value, dict | list):
             raise self.wrong(node, path, "text, a number, true or false")
         return node.text

@@ -1,4 +1,4 @@
-"""YAML with lines, as Kubernetes reads it: several documents to a file, scalars by their YAML types."""
+"""Parses YAML with line numbers, as Kubernetes does: several documents per file, scalars by type."""
 
 from __future__ import annotations
 
@@ -30,17 +30,19 @@ def parse_yaml(text: str, name: str) -> tuple[list[Document], list[str]]:
             f"{name}: not YAML: it holds characters that YAML does not allow"
         ) from None
     except RecursionError:
-        raise ConfigError(f"{name}: not a resource: nested too deeply, or within itself") from None
+        raise ConfigError(
+            f"{name}: not a resource: nested too deeply, or contains itself"
+        ) from None
     return [each for each in documents if each.root.value is not None], reading.warnings
 
 
 class _Reading:
-    """A node that several aliases stand for is made once."""
+    """Makes nodes; one to which several YAML aliases refer is made once."""
 
     def __init__(self, name: str) -> None:
         self._name = name
         self._made: dict[int, Node] = {}
-        self._composed: list[object] = []  # kept, so that no other object gets their ids
+        self._composed: list[object] = []  # kept alive, so that their ids stay unique
         self.warnings: list[str] = []
 
     def node(self, composed: Any) -> Node:
@@ -71,8 +73,8 @@ class _Reading:
                 raise ConfigError(f"{self._name}:{line}: expected text as a key")
             if key.value in found:
                 self.warnings.append(
-                    f"{key.value}: stands twice, in {self._name}:{found[key.value].line} and "
-                    f"{self._name}:{line}; line {line} holds"
+                    f"{key.value}: set twice, in {self._name}:{found[key.value].line} and "
+                    f"{self._name}:{line}; line {line} counts"
                 )
             node = self.node(value)
             found[key.value] = Node(node.value, line, node.text)
@@ -99,7 +101,7 @@ def _scalar(composed: Any) -> Scalar:
             try:
                 return int(text) if tag == _INT else float(text)
             except ValueError:
-                return text  # octal, or sixty-ish: nobody writes settings so
+                return text  # YAML 1.1 octal or base 60, which no setting uses
     return text
 
 

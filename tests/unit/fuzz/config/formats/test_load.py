@@ -56,8 +56,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def check(folder: Path, name: str, data: bytes) -> None:
     path = folder / name
     path.write_bytes(data)
-    beside = LoadOptions(secrets=[folder / "secrets.yaml"])
-    outcome = survives(lambda: load(path, beside, {}), len(data), anyway=16 << 20)
+    options = LoadOptions(secrets=[folder / "secrets.yaml"])
+    outcome = survives(lambda: load(path, options, {}), len(data), anyway=16 << 20)
     assert isinstance(outcome, MirrorConfig | ConfigError)
     for to in Form:
         made = survives(lambda to=to: convert(path, to), len(data), anyway=16 << 20)  # type: ignore[misc]
@@ -66,13 +66,15 @@ def check(folder: Path, name: str, data: bytes) -> None:
 
 @at_most(40)
 @given(data=mutants(JSON, most=4) | st.binary(max_size=60))
-def test_damaged_connectors_are_read_or_their_problems_are_told(folder: Path, data: bytes) -> None:
+def test_damaged_connectors_are_read_or_their_problems_are_reported(
+    folder: Path, data: bytes
+) -> None:
     check(folder, "connector.json", data)
 
 
 @at_most(40)
 @given(data=mutants(YAML, most=4) | st.binary(max_size=60))
-def test_a_damaged_resource_is_read_or_its_problems_are_told(folder: Path, data: bytes) -> None:
+def test_a_damaged_resource_is_read_or_its_problems_are_reported(folder: Path, data: bytes) -> None:
     check(folder, "mirror.yaml", data)
 
 
@@ -81,8 +83,8 @@ def test_a_damaged_resource_is_read_or_its_problems_are_told(folder: Path, data:
 def test_secrets_may_hold_anything(folder: Path, data: bytes) -> None:
     (folder / "damaged.yaml").write_bytes(data)
     (folder / "good.yaml").write_text(V1)
-    beside = LoadOptions(secrets=[folder / "damaged.yaml"])
-    outcome = survives(lambda: load(folder / "good.yaml", beside, {}), len(data), anyway=16 << 20)
+    options = LoadOptions(secrets=[folder / "damaged.yaml"])
+    outcome = survives(lambda: load(folder / "good.yaml", options, {}), len(data), anyway=16 << 20)
     assert isinstance(outcome, MirrorConfig | ConfigError)
 
 
@@ -106,7 +108,7 @@ def test_a_connector_with_strange_values_has_problems_and_never_raises(
 
 @at_most(40)
 @given(mutants([WORKER.encode()], most=4), SETTINGS)
-def test_a_damaged_worker_is_read_or_its_problems_are_told(
+def test_a_damaged_worker_is_read_or_its_problems_are_reported(
     folder: Path, data: bytes, strange: dict[str, str]
 ) -> None:
     path = folder / "worker.properties"

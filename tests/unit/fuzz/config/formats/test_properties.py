@@ -95,13 +95,13 @@ def check_file(folder: Path, data: bytes) -> None:
 
 @at_most(40)
 @given(data=mutants([*EXAMPLES, BASE.encode() + PROVIDERS], most=6) | st.binary(max_size=100))
-def test_a_damaged_file_is_read_or_its_problems_are_told(folder: Path, data: bytes) -> None:
+def test_a_damaged_file_is_read_or_its_problems_are_reported(folder: Path, data: bytes) -> None:
     check_file(folder, data)
 
 
 @at_most(60)
 @given(data=settings_files())
-def test_strange_values_are_taken_or_their_problems_are_told(folder: Path, data: bytes) -> None:
+def test_strange_values_are_accepted_or_reported(folder: Path, data: bytes) -> None:
     check_file(folder, data)
 
 
@@ -115,7 +115,7 @@ def test_any_text_is_properties_or_refused(start: str, data: bytes) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), max_size=5))
-def test_a_client_with_strange_values_is_made_or_its_problems_are_told(
+def test_strange_values_of_a_client_are_accepted_or_reported(
     properties: dict[str, str],
 ) -> None:
     size = sum(map(len, properties.values()))

@@ -33,7 +33,7 @@ BASE = {
     **SOURCE,
     **dict.fromkeys(("topics.exclude", "groups.exclude", "config.properties.exclude"), "x"),
 }
-CASES = int(os.environ.get("ALLOWLIST_CASES", "3000"))
+CASES = int(os.environ.get("ALLOWLIST_CASES", "1000"))
 SEED = int(os.environ.get("ALLOWLIST_SEED", "0"))
 
 
