@@ -25,7 +25,7 @@ fuzz-allowlist: $(READY) ## The allow-list of REST against the real parsers, 200
 	ALLOWLIST_CASES=$(or $(CASES),200000) ALLOWLIST_SEED=$(or $(SEED),1) nice -n 19 $(BIN)/pytest -n0 -q \
 		-o timeout=0 tests/unit/fuzz/config/security/test_rest_allowlist.py
 
-simulate: $(READY) ## The copy loop under simulated faults, every scenario (SEEDS=FIRST-LAST, ARGS=scenarios)
+simulate: $(READY) ## The copy loop under every simulated fault at once (SEEDS=FIRST-LAST, ARGS=scenarios)
 	PYTHONPATH=tests $(BIN)/python -m simulation $(or $(SEEDS),0-99) $(ARGS)
 
 differential: $(READY) ## The simulated broker against a real one, random operations (SEQUENCES=2000, ARGS=--seed=17)

@@ -1,28 +1,43 @@
-"""`make simulate SEEDS=0-999`: every seed in every scenario; exits with 1 if a law was violated.
+"""`make simulate SEEDS=0-999`: every fault at once, a run for each seed; exits with 1 if a law was violated.
 
-python -m simulation FIRST-LAST [SCENARIO …]
-python -m simulation --trace SCENARIO SEED       what happened in one run
+python -m simulation FIRST-LAST [--jobs N] [SCENARIO …]    "all" for every scenario
+python -m simulation --trace SCENARIO SEED                 what happened in one run
+python -m simulation --mutations                           how many seeds it takes to find each deliberate bug
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from simulation.scenarios import SCENARIOS, Scenario
+from simulation.mutations import table
+from simulation.scenarios import EVERYTHING, SCENARIOS, Scenario
 from simulation.simulate import simulate
+from simulation.sweep import sweep
 
 
 def main(arguments: Sequence[str]) -> int:
-    match arguments:
-        case ["--trace", name, seed] if name in SCENARIOS and seed.isdigit():
-            return trace(SCENARIOS[name], int(seed))
-        case [span, *names] if _is_span(span) and all(name in SCENARIOS for name in names):
-            first, last = map(int, span.split("-"))
-            chosen = [SCENARIOS[name] for name in names or SCENARIOS]
-            return sweep(range(first, last + 1), chosen)
-    print(__doc__, f"\nscenarios: {', '.join(SCENARIOS)}", file=sys.stderr)
-    return 2
+    parser = argparse.ArgumentParser(
+        "simulation", description="The copy loop under simulated faults"
+    )
+    parser.add_argument("seeds", nargs="?", type=_seeds, default="0-99", help="FIRST-LAST")
+    names = (*SCENARIOS, "all")
+    parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=", ".join(names))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--trace", nargs=2, metavar=("SCENARIO", "SEED"), help="show one run")
+    parser.add_argument("--mutations", action="store_true", help="find each deliberate bug")
+    given = parser.parse_args(arguments)
+    wrong = {*given.scenarios, *(given.trace or ())[:1]}.difference(names)
+    if wrong:
+        parser.error(f"no such scenario: {', '.join(sorted(wrong))}; there are {', '.join(names)}")
+    if given.trace:
+        return trace(SCENARIOS[given.trace[0]], int(given.trace[1]))
+    if given.mutations:
+        return table()
+    wanted = list(SCENARIOS) if "all" in given.scenarios else given.scenarios
+    return sweep(given.seeds, wanted or [EVERYTHING.name], given.jobs)
 
 
 def trace(scenario: Scenario, seed: int) -> int:
@@ -33,23 +48,9 @@ def trace(scenario: Scenario, seed: int) -> int:
     return bool(run.violations)
 
 
-def sweep(seeds: range, scenarios: Sequence[Scenario]) -> int:
-    records = violations = 0
-    for scenario in scenarios:
-        for seed in seeds:
-            run = simulate(seed, scenario)
-            records += run.records
-            violations += len(run.violations)
-            if run.violations:
-                print(run, flush=True)
-    runs = len(seeds) * len(scenarios)
-    print(f"{runs} seeds, {records} records, {violations} violations")
-    return bool(violations)
-
-
-def _is_span(text: str) -> bool:
+def _seeds(text: str) -> range:
     first, _, last = text.partition("-")
-    return first.isdigit() and last.isdigit()
+    return range(int(first), int(last) + 1)
 
 
 if __name__ == "__main__":

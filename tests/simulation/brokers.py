@@ -90,11 +90,14 @@ class Brokers:
         log: SourceLog | TargetLog = (
             self._world.source if self._side == "source" else self._world.logs[partition]
         )
+        end = log.end
+        if isinstance(log, SourceLog) and request.isolation_level:
+            end = log.last_stable
         led = node == (_SOURCE_NODE if self._side == "source" else self._world.leader)
         answer = SimpleNamespace(
             partition_index=partition.partition,
             error_code=0 if led else NOT_LEADER,
-            offset=log.start if asked.timestamp == EARLIEST else log.end,
+            offset=log.start if asked.timestamp == EARLIEST else end,
         )
         return SimpleNamespace(topics=[SimpleNamespace(name=topic.name, partitions=[answer])])
 

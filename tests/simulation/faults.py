@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heliograph.model import IsolationLevel
+from heliograph.model import SILENT_SECONDS, IsolationLevel
 from simulation.mirror import Mirror
 from simulation.scenarios import Feature, Scenario
-from simulation.world import World
+from simulation.world import Lost, World
 
 _WRITERS = 3
 _OVERSIZE_BYTES = 300
 _IDLE_SECONDS = 1.0
 _KILL_RATE = 0.004
 _BURST = 3
+#: Of the usual rate, in a scenario that varies them.
+_FACTORS = (0.0, 0.2, 0.5, 1.0, 2.0)
+#: Of the usual length.
+_OUTAGES = (0.05, 0.2, 1.0)
 
 Event = Callable[[World, Mirror], None]
 
@@ -35,15 +39,31 @@ def end_transaction(world: World, _: Mirror) -> None:
 
 def kill(world: World, mirror: Mirror) -> None:
     if world.rng.random() < 0.5:
-        mirror.state.flush()
+        mirror.flush()
     mirror.kill(world.rng.choice((0, 3, 30)))
 
 
 def kill_and_change_isolation(world: World, mirror: Mirror) -> None:
     if world.rng.random() < 0.5:
-        mirror.state.flush()
+        mirror.flush()
     levels = (IsolationLevel.READ_UNCOMMITTED, IsolationLevel.READ_COMMITTED)
     mirror.kill(world.rng.choice((0, 3, 30)), world.rng.choice(levels))
+
+
+def kill_task(world: World, mirror: Mirror) -> None:
+    mirror.kill_task(world.rng.choice((0, 1, 6)))
+
+
+def kill_driver(world: World, mirror: Mirror) -> None:
+    mirror.kill_driver(world.rng.choice((0.3, 2.0, SILENT_SECONDS)))
+
+
+def freeze_task(world: World, mirror: Mirror) -> None:
+    mirror.freeze_task(world.rng.choice((1, 7, 10)))
+
+
+def end_epoch(_: World, mirror: Mirror) -> None:
+    mirror.end_epoch()
 
 
 def move_leaders(world: World, _: Mirror) -> None:
@@ -54,12 +74,12 @@ def move_leaders(world: World, _: Mirror) -> None:
 
 
 def deny(world: World, _: Mirror) -> None:
-    world.denied_until = world.clock.now + world.rng.choice((0.5, 5, 40))
+    world.denied_until = world.clock.now + world.rng.choice((0.5, 5, 40)) * world.outage
     world.note(f"the target refuses until {world.denied_until:.2f}")
 
 
 def take_state_away(world: World, _: Mirror | None = None) -> None:
-    world.state_away_until = world.clock.now + world.rng.choice((2, 20))
+    world.state_away_until = world.clock.now + world.rng.choice((2, 20)) * world.outage
     world.note(f"the state topic is away until {world.state_away_until:.2f}")
 
 
@@ -79,10 +99,16 @@ def compact_source(world: World, _: Mirror) -> None:
 
 
 def lose_target_tail(world: World, _: Mirror) -> None:
-    """Not while requests of dead connections are on their way: they would arrive in another log."""
-    if not world.late and (lost := world.target.lose_last()) is not None:
-        world.lost_by_target |= dict.fromkeys(lost.values(), int(world.clock.time() * 1000))
-        world.note(f"the target loses {lost.size} records at {lost.base} of {lost.identity}")
+    """An unclean election: the new leader lacks the newest batches. Requests that wait at the old one are
+    refused there."""
+    for _batch in range(world.rng.choice((1, 1, 2, 4))):
+        if (lost := world.target.lose_last()) is not None:
+            world.lost_by_target |= {
+                value: Lost(lost.base + at, world.moment())
+                for at, value in enumerate(lost.values())
+            }
+            world.note(f"the target loses {lost.size} records at {lost.base} of {lost.identity}")
+    world.late.clear()
 
 
 def delete_from_target(world: World, _: Mirror) -> None:
@@ -90,14 +116,15 @@ def delete_from_target(world: World, _: Mirror) -> None:
 
 
 def write_to_target(world: World, _: Mirror) -> None:
+    first = world.target.end
     world.target.append_foreign(world.rng.randint(1, 3))
+    world.foreign_at |= dict.fromkeys(range(first, world.target.end), world.moment())
+    world.note(f"another writer writes to {first} to {world.target.end - 1} of the target")
 
 
 def expire_producers(world: World, mirror: Mirror) -> None:
     """A day without records, say: nothing is on its way, and nothing waits to be sent again. Then some."""
-    copy = mirror.copy
-    idle = copy.acked >= world.source.end and not copy.outstanding and not mirror.sends
-    if idle and not world.late:
+    if mirror.idle and not world.late:
         world.clock.sleep(5)
         for log in world.logs.values():
             log.expire_producers(world.clock.now - _IDLE_SECONDS)
@@ -113,6 +140,10 @@ def limit_size(world: World, _: Mirror) -> None:
 
 
 _EVENTS: dict[Feature, tuple[float, Event]] = {
+    Feature.TASK_KILLS: (0.008, kill_task),
+    Feature.DRIVER_KILLS: (0.008, kill_driver),
+    Feature.FREEZES: (0.006, freeze_task),
+    Feature.EPOCHS: (0.01, end_epoch),
     Feature.MOVES: (0.01, move_leaders),
     Feature.DENIED: (0.008, deny),
     Feature.STATE_AWAY: (0.006, take_state_away),
@@ -134,4 +165,7 @@ def events(world: World, scenario: Scenario) -> list[tuple[float, Event]]:
     kills = world.rng.randint(0, 6) if scenario.has(Feature.KILLS) else 0
     killing = kill_and_change_isolation if scenario.has(Feature.ISOLATION) else kill
     others = [_EVENTS[each] for each in Feature if scenario.has(each) and each in _EVENTS]
+    if scenario.varied:
+        world.outage = world.rng.choice(_OUTAGES)
+        others = [(rate * world.rng.choice(_FACTORS), event) for rate, event in others]
     return [(kills * _KILL_RATE, killing), *others]

@@ -14,10 +14,19 @@ from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
+from heliograph.copy.state.numbering import Numbering
+from heliograph.copy.state.remote_log import RemoteLog
+from heliograph.mm2.offset_map import OffsetMap
+from heliograph.model import ProducerIdentity, ProducerSnapshot
 from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
+from heliograph.runtime.observed_flow import ObservedFlow
 from simulation import scenarios
 from simulation.scenarios import Scenario
+from simulation.simulate import simulate
+
+#: Within so many seeds each must be found.
+MOST_SEEDS = 200
 
 
 def keep_numbers(patch: pytest.MonkeyPatch) -> None:
@@ -42,7 +51,7 @@ def believe_the_count(patch: pytest.MonkeyPatch) -> None:
 
 def count_across_isolation_levels(patch: pytest.MonkeyPatch) -> None:
     """Records are counted off whatever the isolation level was when they were numbered. It takes two bugs:
-    the comparison of the last record would say a doubt."""
+    the comparison of the last record would lead to a fallback."""
     believe_the_count(patch)
     post_init = Partition.__post_init__
 
@@ -93,6 +102,82 @@ def pass_over_losses(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(target_loss.TargetLoss, "judge", lambda _, copy, __: Verdict(copy.acked))
 
 
+def note_before_acknowledged(patch: pytest.MonkeyPatch) -> None:
+    """Snapshots name what was sent, not what was acknowledged."""
+    snapshot = Partition.snapshot.fget  # type: ignore[attr-defined]
+
+    def early(self: Partition) -> ProducerSnapshot | None:
+        found: ProducerSnapshot | None = snapshot(self)
+        return found._replace(upstream=max(found.upstream, self.position)) if found else None
+
+    patch.setattr(Partition, "snapshot", property(early))
+
+
+def ignore_new_leaders(patch: pytest.MonkeyPatch) -> None:
+    """A position is not confirmed with a new leader of the source."""
+    patch.setattr(gaps.GapWatch, "on_leaders", lambda *_: None)
+
+
+def reuse_a_lease(patch: pytest.MonkeyPatch) -> None:
+    """The next epoch begins where the last one began."""
+    patch.setattr(ObservedFlow, "settle", lambda *_: None)
+
+
+def hand_on_unnoted_producers(patch: pytest.MonkeyPatch) -> None:
+    """The next epoch goes on under a producer id of which the state topic does not know."""
+
+    def introduce(self: Numbering, identity: ProducerIdentity) -> None:
+        self.identity, self.sequence, self.skip, self.retired = identity, 0, 0, None
+
+    patch.setattr(Numbering, "introduce", introduce)
+
+
+def count_records_in_quarantine(patch: pytest.MonkeyPatch) -> None:
+    """Numbers go on behind a record that was left out."""
+
+    def passed(self: Partition) -> Any:
+        held, self.held, self.quarantining = self.held, None, None
+        assert held is not None
+        self.quarantined += len(held.records)
+        self.position = self.acked = held.position
+        return held
+
+    patch.setattr(Partition, "pass_held", passed)
+
+
+def keep_what_was_held(patch: pytest.MonkeyPatch) -> None:
+    """A copy that goes back jumps behind the record that it had come across before."""
+    renumber = Partition.renumber
+
+    def kept(self: Partition, position: int) -> None:
+        held = self.held
+        renumber(self, position)
+        self.held = held
+
+    patch.setattr(Partition, "renumber", kept)
+
+
+def translate_by_a_stale_map(patch: pytest.MonkeyPatch) -> None:
+    """The offset map keeps the places where records stood before they were copied again."""
+    patch.setattr(OffsetMap, "_forget_upstream", lambda *_: None)
+
+
+def take_unplaced_records_for_unmirrored(patch: pytest.MonkeyPatch) -> None:
+    """The offset map does not note that records stand at an unknown place."""
+    patch.setattr(RemoteLog, "lose_places", lambda *_: None)
+
+
+def forget_what_was_acknowledged(patch: pytest.MonkeyPatch) -> None:
+    """The target's log is compared with an earlier look alone."""
+    look = RemoteLog.observe_end
+
+    def forgetful(self: RemoteLog, end: int, resumes_from: int | None) -> int | None:
+        self.downstream = -1
+        return look(self, end, resumes_from)
+
+    patch.setattr(RemoteLog, "observe_end", forgetful)
+
+
 class Mutation(NamedTuple):
     apply: Callable[[pytest.MonkeyPatch], None]
     found_in: Scenario
@@ -109,4 +194,34 @@ MUTATIONS = (
     Mutation(forget_the_mark, scenarios.SOURCE_TRUNCATES),
     Mutation(stay_before_the_log_start, scenarios.KILLED_AND_OVERTAKEN),
     Mutation(pass_over_losses, scenarios.TARGET_LOSES),
+    Mutation(note_before_acknowledged, scenarios.EVERYTHING),
+    Mutation(ignore_new_leaders, scenarios.EVERYTHING),
+    Mutation(reuse_a_lease, scenarios.EPOCHS),
+    Mutation(hand_on_unnoted_producers, scenarios.EPOCHS),
+    Mutation(count_records_in_quarantine, scenarios.EVERYTHING),
+    Mutation(keep_what_was_held, scenarios.EVERYTHING),
+    Mutation(translate_by_a_stale_map, scenarios.EVERYTHING),
+    Mutation(take_unplaced_records_for_unmirrored, scenarios.EVERYTHING),
+    Mutation(forget_what_was_acknowledged, scenarios.EVERYTHING),
 )
+
+
+def seeds_to_find(mutation: Mutation) -> int | None:
+    """How many seeds it takes until a law is violated; None: more than `MOST_SEEDS`."""
+    with pytest.MonkeyPatch.context() as patch:
+        mutation.apply(patch)
+        for seed in range(MOST_SEEDS):
+            if simulate(seed, mutation.found_in).violations:
+                return seed + 1
+    return None
+
+
+def table() -> int:
+    """Prints how many seeds each took; 1 if one was not found."""
+    missed = 0
+    for mutation in MUTATIONS:
+        found = seeds_to_find(mutation)
+        missed += found is None
+        took = f"more than {MOST_SEEDS}" if found is None else str(found)
+        print(f"{mutation.apply.__name__:32} {mutation.found_in.name:20} {took:>4}", flush=True)
+    return bool(missed)

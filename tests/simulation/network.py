@@ -17,7 +17,7 @@ from heliograph.model import ClusterConfig
 from heliograph.wire import fetch, produce
 from simulation.brokers import NODES, Brokers
 from simulation.frames import write_produced
-from simulation.world import World
+from simulation.world import Request, World
 
 _AT_ONCE = 3
 
@@ -29,12 +29,15 @@ class SimulatedConnection:
     wants_write = False
     is_trusted = True
 
-    def __init__(self, world: World, brokers: Brokers, node: int) -> None:
+    def __init__(
+        self, world: World, brokers: Brokers, node: int, moment: Callable[[], int]
+    ) -> None:
         self.dead = False
+        self._moment = moment
         self._world = world
         self._brokers = brokers
         self._node = node
-        self._sent: deque[tuple[int, bytes, Callable[[memoryview], None] | None]] = deque()
+        self._sent: deque[tuple[int, Request, Callable[[memoryview], None] | None]] = deque()
 
     def send(
         self,
@@ -46,7 +49,9 @@ class SimulatedConnection:
     ) -> None:
         if self.dead:
             raise ConnectionLost("simulated: the connection is broken")
-        self._sent.append((key, b"".join(bytes(piece) for piece in pieces), on_answer))
+        body = b"".join(bytes(piece) for piece in pieces)
+        request = Request(self._node, body, self._moment())
+        self._sent.append((key, request, on_answer))
 
     @property
     def busy(self) -> bool:
@@ -54,7 +59,7 @@ class SimulatedConnection:
 
     def forget(self) -> None:
         """Answers to what is under way are dropped."""
-        self._sent = deque((key, body, None) for key, body, _ in self._sent)
+        self._sent = deque((key, request, None) for key, request, _ in self._sent)
 
     def pump(self) -> None:
         world = self._world
@@ -66,8 +71,8 @@ class SimulatedConnection:
             if world.chance(1 / 3):
                 self.break_off()
                 raise ConnectionLost("simulated: the connection broke")
-            key, body, on_answer = self._sent.popleft()
-            answer = self._carry_out(key, body)
+            key, request, on_answer = self._sent.popleft()
+            answer = self._carry_out(key, request)
             if key == produce.API_KEY and world.chance(1 / 3):
                 self.break_off()
                 raise ConnectionLost("simulated: the connection broke before the answer")
@@ -79,14 +84,13 @@ class SimulatedConnection:
         if self.dead:
             return
         self.dead = True
-        waiting = [body for key, body, _ in self._sent if key == produce.API_KEY]
-        read = waiting[: self._world.rng.randint(0, len(waiting))]
-        self._world.late += [(self._node, body) for body in read]
+        waiting = [request for key, request, _ in self._sent if key == produce.API_KEY]
+        self._world.late += waiting[: self._world.rng.randint(0, len(waiting))]
 
-    def _carry_out(self, key: int, body: bytes) -> bytes:
+    def _carry_out(self, key: int, request: Request) -> bytes:
         if key == fetch.API_KEY:
-            return self._brokers.fetch(self._node, body)
-        return write_produced(self._world.produce(self._node, body))
+            return self._brokers.fetch(self._node, request.body)
+        return write_produced(self._world.produce(request))
 
 
 class SimulatedClient(ClusterClient):
@@ -98,6 +102,11 @@ class SimulatedClient(ClusterClient):
         self._brokers = Brokers(world, side)
         self._simulated: dict[int, SimulatedConnection] = {}
         self.metadata = self._brokers.metadata()
+        #: When its process was frozen: what it sends afterwards was ready to be sent then.
+        self.frozen: int | None = None
+
+    def _moment(self) -> int:
+        return self._world.moment() if self.frozen is None else self.frozen
 
     def refresh(self, topics: Iterable[str] | None = None) -> Metadata:
         if self._world.chance(1 / 6):
@@ -109,7 +118,8 @@ class SimulatedClient(ClusterClient):
         assert node in NODES
         found = self._simulated.get(node)
         if found is None or found.dead:
-            found = self._simulated[node] = SimulatedConnection(self._world, self._brokers, node)
+            found = SimulatedConnection(self._world, self._brokers, node, self._moment)
+            self._simulated[node] = found
         as_any: Any = found
         return as_any  # type: ignore[no-any-return]
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from heliograph.mm2.offset_map_segments import load_offset_maps
-from heliograph.model import Gap, GapKind
-from simulation.scenarios import Feature, Scenario
+from heliograph.model import GapKind
+from simulation.scenarios import Scenario
 from simulation.source_log import offset_of
-from simulation.target_log import FOREIGN
-from simulation.world import SOURCE, World
+from simulation.target_log import FOREIGN, Entry
+from simulation.world import SOURCE, LoggedGap, World
 
 _SHOWN = 8
 
@@ -29,104 +28,143 @@ class Oracle:
             for at, value in enumerate(entry.values())
             if value != FOREIGN
         ]
-        self._counts = Counter(value for _, value in self._landed)
+        #: When the requests were sent that have brought a value.
+        self._sent: dict[bytes, list[int]] = {}
+        for entry in world.target.entries:
+            for value in entry.values():
+                if value != FOREIGN:
+                    self._sent.setdefault(value, []).append(entry.sent)
         #: What the source has, or had until retention removed it, by offset.
-        self.wanted = world.source.deleted | world.source.committed()
+        self.wanted = {
+            offset: value
+            for offset, value in (world.source.deleted | world.source.committed()).items()
+            if offset >= world.owed_from
+        }
 
     def violations(self) -> Iterator[str]:
         yield from self._lost()
         yield from self._doubled()
         yield from self._out_of_order()
         if self._scenario.certain and self._world.fallbacks:
-            yield f"fallbacks that nothing justifies, from {_some(self._world.fallbacks)} on"
-        if not self._scenario.loses:
-            # Open: a kill between a loss on the target and the next write of the offset map leaves places
-            # of lost records in the map.
-            yield from self._ahead()
+            offsets = [fallback.offset for fallback in self._world.fallbacks]
+            yield f"fallbacks that nothing justifies, from {_some(offsets)} on"
+        yield from self._ahead()
 
     def _lost(self) -> Iterator[str]:
-        away = self._quarantined()
-        lost = {
-            offset: value
-            for offset, value in self.wanted.items()
-            if value not in self._counts and offset not in away
-        }
-        overtaken = _offsets(self._said(GapKind.OVERTAKEN))
+        """Every record is on the target, in quarantine, or in a gap that was logged with its offsets."""
+        away, deleted = self._quarantined(), self._world.source.deleted
+        overtaken = _offsets(self._logged(GapKind.OVERTAKEN))
         silent = [
             offset
-            for offset, value in lost.items()
-            if not (offset in self._world.source.deleted and offset in overtaken)
-            and not (self._scenario.loses and self._target_loss_said(value))
+            for offset, value in self.wanted.items()
+            if value not in self._sent
+            and offset not in away
+            and not (offset in deleted and offset in overtaken)
+            and not self._target_loss_logged(offset, value)
         ]
         if silent:
-            yield f"{len(silent)} records are lost, and it was not said: {_some(silent)}"
+            yield f"{len(silent)} records are lost, and it was not logged: {_some(silent)}"
 
-    def _target_loss_said(self, value: bytes) -> bool:
+    def _target_loss_logged(self, offset: int, value: bytes) -> bool:
         """Since the target lost it.
 
-        Open: a target that has lost all batches of a producer takes any number from it. If a batch under
-        way lands in place of the lost ones, and the mirror is killed before it has looked, its successor
-        finds a log that is long enough, and says a doubt, but no loss.
+        Open: a loss shows by the length of the log, or by where numbers of ours stand. If another writer has
+        written in the place of a lost record before the mirror looked, neither tells. Leader epochs of the
+        target's log would (KIP-320).
         """
-        lost_ms = self._world.lost_by_target.get(value)
-        if lost_ms is None:
+        lost = self._world.lost_by_target.get(value)
+        if lost is None:
             return False
-        said = any(gap.at_ms >= lost_ms for gap in self._said(GapKind.TARGET_LOST))
-        return said or self._world.target.took_any_number
+        logged = any(
+            each.moment > lost.moment and each.gap.first <= offset < each.gap.end
+            for each in self._logged(GapKind.TARGET_LOST)
+        )
+        return logged or self._world.foreign_at.get(lost.offset, 0) > lost.moment
 
     def _doubled(self) -> Iterator[str]:
-        """Only behind an offset at which the mirror has said that it goes on at least once."""
-        recopied = [gap.resumed for gap in self._said(GapKind.TARGET_LOST)]
-        said = min([*self._world.fallbacks, *self._world.obeyed, *recopied], default=None)
-        twice = [offset_of(value) for value, count in self._counts.items() if count > 1]
-        fenced_late = self._fenced_late() if self._scenario.has(Feature.COMPACTION) else frozenset()
+        """A record is sent again only from an offset on at which the mirror has logged, since the record was
+        last sent, that it falls back to at least once."""
+        late = self._unfenced()
         silent = [
-            offset
-            for offset in twice
-            if (said is None or offset < said) and offset not in fenced_late
+            offset_of(value)
+            for value, sent in self._sent.items()
+            for first, again in pairwise(sorted(sent))
+            if first not in late
+            and not any(
+                each.offset <= offset_of(value) and first <= each.moment <= again
+                for each in self._world.fallbacks
+            )
         ]
         if silent:
-            yield f"{len(silent)} records are doubled, and it was not said: {_some(silent)}"
+            yield f"{len(silent)} records are doubled, and it was not logged: {_some(silent)}"
 
-    def _late(self) -> frozenset[int]:
-        """Source offsets of records that late requests have brought."""
-        entries = [each for each in self._world.target.entries if each.late]
-        return frozenset(offset_of(value) for each in entries for value in each.values())
+    def _unfenced(self) -> frozenset[int]:
+        """When late requests were sent that landed right before the first batch of a later epoch of their
+        producer id.
 
-    def _fenced_late(self) -> frozenset[int]:
-        """Open: compaction renumbers records that may be under way. A late request of the epoch before that
-        lands after the look at the target, and before the first batch of the new epoch, is not fenced."""
+        Open: such a batch fences what a dead task has sent, but only once it is appended. A request that
+        lands after the look at the target, and before that batch, is not refused, and its records are sent
+        again.
+        """
         ours = [each for each in self._world.target.entries if each.identity.producer_id >= 0]
         return frozenset(
-            offset_of(value)
+            entry.sent
             for at, entry in enumerate(ours)
             if entry.late
             and (later := next((e for e in ours[at:] if not e.late), None)) is not None
+            and later.identity.producer_id == entry.identity.producer_id
             and later.identity.epoch > entry.identity.epoch
-            for value in entry.values()
         )
 
     def _out_of_order(self) -> Iterator[str]:
-        """Records that stand twice count where they stand first."""
-        first = list(dict.fromkeys(int(value) for _, value in self._landed))
-        wrong = [value for before, value in pairwise(first) if value < before]
-        if wrong and not (self._world.fallbacks or self._said(GapKind.TARGET_LOST)):
+        """Records that stand twice count where they stand first. Those that the target has lost, and that are
+        copied again, stand behind what was under way; so do those that follow a fallback, behind what a late
+        request has brought, or if they were in quarantine before it. Those of aborted transactions may, if a
+        later mirror reads them under another isolation level."""
+        wanted, lost = set(self.wanted.values()), self._world.lost_by_target
+        recopied, away = _offsets(self._logged(GapKind.TARGET_LOST)), self._quarantined()
+        first: dict[bytes, Entry] = {}
+        for entry in self._world.target.entries:
+            first |= {v: entry for v in entry.values() if v in wanted and v not in first}
+        wrong = [
+            int(value)
+            for (before, earlier), (value, entry) in pairwise(first.items())
+            if int(value) < int(before)
+            and offset_of(value) not in recopied
+            and not (value in lost and lost[value].moment < entry.sent)
+            and not (
+                (earlier.late or offset_of(value) in away)
+                and self._falls_back(offset_of(value), entry.sent)
+            )
+        ]
+        if wrong:
             yield f"{len(wrong)} records stand behind later ones: {_some(wrong)}"
+
+    def _falls_back(self, offset: int, sent: int) -> bool:
+        return any(e.offset <= offset and e.moment <= sent for e in self._world.fallbacks)
 
     def _ahead(self) -> Iterator[str]:
         """A translated offset never passes a record that the group has not read: every record from the
-        upstream offset on stands at the translated one or behind it."""
+        upstream offset on stands at the translated one or behind it. Records that the source deleted before
+        they were known to be mirrored are passed over, as the log says with their offsets: some of them may
+        stand on the target all the same; so may records in quarantine, if the target once took them.
+
+        Open: records that the target has lost, and that are not copied again since the offset map does not
+        say where they begin, as the log says with their offsets, keep their old places in the map. If an
+        earlier copy of them is left, a group may be put behind it.
+        """
         loaded = load_offset_maps(self._world.state.items())
         ranges = loaded.offset_maps.get(SOURCE)
         if ranges is None:
             return
-        # Open: a late request may bring records after all that were said to be passed over.
-        passed = _offsets(self._said(GapKind.OVERTAKEN)) & self._late()
-        last = {
-            offset_of(value): at for at, value in self._landed if offset_of(value) not in passed
-        }
+        last = {offset_of(value): at for at, value in self._landed}
         least, ahead = self._world.target.end, list[int]()
-        for offset in sorted(self.wanted, reverse=True):
+        passed = _offsets(self._logged(GapKind.OVERTAKEN)) & self._world.source.deleted.keys()
+        given_up = _offsets(
+            each for each in self._logged(GapKind.TARGET_LOST) if each.gap.resumed >= each.gap.end
+        )
+        exempt = passed | given_up | self._quarantined()
+        for offset in sorted(self.wanted.keys() - exempt, reverse=True):
             least = min(least, last.get(offset, least))
             translated = ranges.translate(offset)
             if translated is not None and translated > least:
@@ -140,12 +178,12 @@ class Oracle:
         keys = [record.key or b"" for entry in entries for record in entry.records()]
         return frozenset(json.loads(key)[-1] for key in keys)
 
-    def _said(self, kind: GapKind) -> list[Gap]:
-        return [gap for gap in self._world.gaps if gap.kind is kind]
+    def _logged(self, kind: GapKind) -> list[LoggedGap]:
+        return [logged for logged in self._world.gaps if logged.gap.kind is kind]
 
 
-def _offsets(gaps: Iterable[Gap]) -> frozenset[int]:
-    return frozenset(offset for gap in gaps for offset in range(gap.first, gap.end))
+def _offsets(gaps: Iterable[LoggedGap]) -> frozenset[int]:
+    return frozenset(at for logged in gaps for at in range(logged.gap.first, logged.gap.end))
 
 
 def _some(offsets: list[int]) -> str:

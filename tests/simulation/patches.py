@@ -29,13 +29,23 @@ from heliograph.copy import (
     target_loss,
 )
 from heliograph.copy.bookkeeping import offset_store, offset_syncs
-from heliograph.runtime import log_gaps as service_gaps
-from simulation.state_topic import SimulatedBackgroundWriter, SimulatedLogTail
-from simulation.world import World
+from heliograph.model import Gap
+from heliograph.plan.resume import Resumption, resumption
+from heliograph.runtime import log_gaps as driver_gaps
+from heliograph.runtime import observed_flow, partition_gaps, resume_points, schedule
+from heliograph.sync import offsets, producer_snapshots, statuses
+from simulation.driver import TOPICS
+from simulation.state_topic import (
+    SimulatedBackgroundWriter,
+    SimulatedLogTail,
+    read_offsets_topic,
+    read_state_topic,
+)
+from simulation.world import Fallback, LoggedGap, World
 
 _CLOCKED = (admin, at_least_once, cluster_retry, fetcher, log_gaps, log_reader, loop, offset_store,
-            offset_syncs, producer, producer_recovery, producers, quarantine, send_queues,
-            service_gaps, subscription, target_events)  # fmt: skip
+            offset_syncs, producer, producer_recovery, producers, quarantine, send_queues, driver_gaps,
+            observed_flow, resume_points, schedule, subscription, target_events)  # fmt: skip
 _WAITING = (log_reader, loop, producers)
 _LONGEST_WAIT = 0.1
 
@@ -54,11 +64,8 @@ def in_place(world: World) -> Iterator[None]:
         for module in (loop, offset_syncs):
             patch.setattr(module, "BackgroundWriter", partial(SimulatedBackgroundWriter, world))
         patch.setattr(target_loss, "LogTail", partial(SimulatedLogTail, world))
-        patch.setattr(
-            producer_recovery.ProducerRecovery,
-            "fall_back_to_at_least_once",
-            _heard(world, producer_recovery.ProducerRecovery.fall_back_to_at_least_once),
-        )
+        _simulate_driver(world, patch)
+        _listen(world, patch)
         patch.setattr(logger, "propagate", False)
         logger.addHandler(listener)
         try:
@@ -80,16 +87,42 @@ def _wait(world: World, connections: Iterable[object], seconds: float) -> None:
     world.clock.now += world.rng.choice((0.0, 0.01, 0.02, min(seconds, _LONGEST_WAIT)))
 
 
-def _heard(world: World, doubt: Any) -> Any:
-    """A doubt as a user hears of it: from which source offset on records may stand twice."""
+def _simulate_driver(world: World, patch: pytest.MonkeyPatch) -> None:
+    """Topics are there; what the driver reads is the world's."""
+    patch.setattr(observed_flow, "ensure_internal_topic", lambda *_: None)
+    patch.setattr(observed_flow, "sync_topics", lambda *_: TOPICS)
+    patch.setattr(offsets, "read_newest", partial(read_offsets_topic, world))
+    for module in (producer_snapshots, statuses):
+        patch.setattr(module, "read_compacted", partial(read_state_topic, world))
 
-    def heard(
-        self: producer_recovery.ProducerRecovery,
-        copy: partition.Partition,
-        *args: Any,
-        **named: Any,
-    ) -> None:
-        doubt(self, copy, *args, **named)
-        world.fallbacks.append(copy.acked)
 
-    return heard
+def _listen(world: World, patch: pytest.MonkeyPatch) -> None:
+    """What the mirror logs: gaps, and from which source offset on it copies at least once."""
+    recovery = producer_recovery.ProducerRecovery
+    fall_back, report = recovery.fall_back_to_at_least_once, partition.Partition.report_gap
+    count = partition_gaps.PartitionGaps.count
+
+    def fell_back(self: Any, copy: partition.Partition, *args: Any, **named: Any) -> None:
+        fall_back(self, copy, *args, **named)
+        world.fallbacks.append(Fallback(copy.acked, world.moment()))
+
+    def reported(self: partition.Partition, gap: Gap) -> None:
+        report(self, gap)
+        world.gaps.append(LoggedGap(gap, world.moment()))
+
+    def counted(self: partition_gaps.PartitionGaps, gap: Gap) -> None:
+        count(self, gap)
+        world.gaps.append(LoggedGap(gap, world.moment()))
+
+    def resumed(*args: Any) -> Resumption:
+        found = resumption(*args)
+        if found.by_stored:
+            assert found.start is not None
+            world.happened["stored offset obeyed"] += 1
+            world.fallbacks.append(Fallback(found.start, world.moment()))
+        return found
+
+    patch.setattr(recovery, "fall_back_to_at_least_once", fell_back)
+    patch.setattr(partition.Partition, "report_gap", reported)
+    patch.setattr(partition_gaps.PartitionGaps, "count", counted)
+    patch.setattr(resume_points, "resumption", resumed)

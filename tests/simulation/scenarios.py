@@ -7,7 +7,11 @@ from enum import StrEnum
 
 
 class Feature(StrEnum):
-    KILLS = "kills"
+    KILLS = "kills"  # of driver and task
+    TASK_KILLS = "task-kills"  # the driver lives, and leases anew
+    DRIVER_KILLS = "driver-kills"  # the task lives on until its leases lapse
+    FREEZES = "freezes"  # of a task, for longer than its leases last
+    EPOCHS = "epochs"  # end in order
     MOVES = "moves"  # leaders of both sides
     DENIED = "denied"  # the target refuses for a while
     STATE_AWAY = "state-away"
@@ -27,6 +31,10 @@ class Feature(StrEnum):
 _CERTAIN = frozenset(
     {
         Feature.KILLS,
+        Feature.TASK_KILLS,
+        Feature.DRIVER_KILLS,
+        Feature.FREEZES,
+        Feature.EPOCHS,
         Feature.MOVES,
         Feature.DENIED,
         Feature.STATE_AWAY,
@@ -39,21 +47,19 @@ _CERTAIN = frozenset(
 
 @dataclass(frozen=True)
 class Scenario:
+    """`varied`: the seed also decides how often each fault happens: some runs are mild and some wild."""
+
     name: str
     features: frozenset[Feature]
+    varied: bool = False
 
     def has(self, feature: Feature) -> bool:
         return feature in self.features
 
     @property
     def certain(self) -> bool:
-        """Whether the target's log always tells how much of the source it has: no doubt is justified."""
+        """Whether the target's log always tells how much of the source it has: no fallback is justified."""
         return self.features <= _CERTAIN
-
-    @property
-    def loses(self) -> bool:
-        """Whether records that the target loses may be lost for good, which must be said."""
-        return self.has(Feature.TARGET_LOSES) and self.has(Feature.KILLS)
 
 
 def _scenario(name: str, *features: Feature) -> Scenario:
@@ -61,6 +67,7 @@ def _scenario(name: str, *features: Feature) -> Scenario:
 
 
 _F = Feature
+EVERYTHING = Scenario("everything", frozenset(Feature), varied=True)
 RESTARTS = _scenario("restarts", _F.KILLS, _F.MOVES)
 REFUSED_AND_OVERTAKEN = _scenario("refused", _F.SOURCE_RETENTION, _F.DENIED, _F.MOVES)
 KILLED_AND_OVERTAKEN = _scenario("overtaken", _F.KILLS, _F.SOURCE_RETENTION)
@@ -77,10 +84,15 @@ STATE_AWAY = _scenario("state-away", _F.KILLS, _F.STATE_AWAY, _F.QUARANTINE)
 ISOLATION = _scenario("isolation", _F.KILLS, _F.TRANSACTIONS, _F.ISOLATION)
 COMPACTION = _scenario("compaction", _F.KILLS, _F.COMPACTION, _F.FOREIGN)
 TARGET_RETENTION = _scenario("target-retention", _F.KILLS, _F.TARGET_RETENTION, _F.FOREIGN)
+TASK_DIES = _scenario("task-dies", _F.TASK_KILLS, _F.MOVES, _F.QUARANTINE)
+DRIVER_DIES = _scenario("driver-dies", _F.DRIVER_KILLS, _F.KILLS, _F.QUARANTINE)
+FREEZES = _scenario("freezes", _F.FREEZES, _F.KILLS, _F.QUARANTINE)
+EPOCHS = _scenario("epochs", _F.EPOCHS, _F.KILLS, _F.DENIED, _F.STATE_AWAY)
 
 SCENARIOS = {
     each.name: each
     for each in (
+        EVERYTHING,
         RESTARTS,
         REFUSED_AND_OVERTAKEN,
         KILLED_AND_OVERTAKEN,
@@ -95,5 +107,9 @@ SCENARIOS = {
         ISOLATION,
         COMPACTION,
         TARGET_RETENTION,
+        TASK_DIES,
+        DRIVER_DIES,
+        FREEZES,
+        EPOCHS,
     )
 }

@@ -26,17 +26,26 @@ class Fetched(NamedTuple):
     aborted: tuple[AbortedTransaction, ...] | None = None
 
 
+class _Ended(NamedTuple):
+    """A transaction with a marker."""
+
+    producer_id: int
+    first: int
+    marker: int
+    commit: bool
+
+
 class SourceLog:
-    """`deleted` are records that retention has removed. Replication is not modelled: what is appended can be
-    read, the high watermark is the end."""
+    """Replication is not modelled: what is appended can be read, the high watermark is the end."""
 
     def __init__(self) -> None:
         self.start = self.end = self.epoch = 0
-        self.deleted: dict[int, bytes] = {}
         self._batches: list[SourceBatch] = []
+        self._deleted: dict[int, tuple[bytes, int]] = {}  # by offset: value, and the producer id
         self._epochs: list[tuple[int, int]] = [(0, 0)]  # epoch, and where it begins
-        self._aborted: list[tuple[AbortedTransaction, int]] = []  # with the offset of its marker
+        self._ended: list[_Ended] = []
         self._open: dict[int, int] = {}  # transactions by producer id: their first offset
+        self._decided: dict[int, bool] = {}  # of open ones that have lost their marker: as it was
 
     # ── writers ──────────────────────────────────────────────────────────────────────────────
 
@@ -50,6 +59,7 @@ class SourceLog:
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
         if producer_id in self._open:
+            commit = self._decided.pop(producer_id, commit)
             self._add(marker(self.end, self.epoch, producer_id, commit=commit), commit)
 
     @property
@@ -61,9 +71,7 @@ class SourceLog:
         self.end = batch.last + 1
         if batch.control:
             first = self._open.pop(batch.producer_id)
-            if not commit:
-                aborted = AbortedTransaction(batch.producer_id, first)
-                self._aborted.append((aborted, batch.base))
+            self._ended.append(_Ended(batch.producer_id, first, batch.base, commit))
         elif batch.producer_id >= 0:
             self._open.setdefault(batch.producer_id, batch.base)
 
@@ -73,7 +81,12 @@ class SourceLog:
         """Retention, or DeleteRecords."""
         if not self.start < offset <= self.end:
             return
-        self.deleted |= {at: value for at, value in self.records() if at < offset}
+        self._deleted |= {
+            at: (value, batch.producer_id)
+            for batch in self._batches
+            for at, value in self._readable(batch)
+            if at < offset
+        }
         self.start = offset
         self._batches = [batch for batch in self._batches if batch.last >= offset]
         self._epochs = [
@@ -83,7 +96,9 @@ class SourceLog:
         ]
 
     def compact(self, rng: Random, below: int) -> None:
-        """Thins batches out; an emptied batch may stay, the last one does."""
+        """Thins batches out; an emptied batch may stay, the last one does. Log cleaners stop before the first
+        transaction without a marker."""
+        below = min(below, self.last_stable)
         kept: list[SourceBatch] = []
         for batch in self._batches[:-1]:
             thinned = batch
@@ -97,13 +112,25 @@ class SourceLog:
         self._batches[:-1] = kept
 
     def elect(self, lost_batches: int = 0) -> None:
-        """A new leader, which may lack the newest batches. Not with transactions: none are lost here."""
+        """A new leader, which may lack the newest batches."""
         for _ in range(lost_batches):
             if len(self._batches) > 1 and self._batches[-1].base > self.start:
                 self.end = self._batches.pop().base
+        self._forget_lost_transactions()
         self.epoch += 1
         self._epochs = [each for each in self._epochs if each[1] < self.end]
         self._epochs.append((self.epoch, self.end))
+
+    def _forget_lost_transactions(self) -> None:
+        """A transaction whose marker is lost is open again, and ends as its coordinator has decided."""
+        unmarked = [each for each in self._ended if each.marker >= self.end]
+        opened = [(each.producer_id, each.first) for each in unmarked]
+        self._decided |= {each.producer_id: each.commit for each in unmarked}
+        self._open = {
+            key: first for key, first in (*self._open.items(), *opened) if first < self.end
+        }
+        self._decided = {key: each for key, each in self._decided.items() if key in self._open}
+        self._ended = [each for each in self._ended if each.marker < self.end]
 
     # ── readers ──────────────────────────────────────────────────────────────────────────────
 
@@ -117,12 +144,25 @@ class SourceLog:
         return {
             at: value
             for batch in self._batches
-            if not any(
-                each.producer_id == batch.producer_id and each.first_offset <= batch.base < end
-                for each, end in self._aborted
-            )
+            if not self._is_aborted(batch.producer_id, batch.base)
             for at, value in self._readable(batch)
         }
+
+    @property
+    def deleted(self) -> dict[int, bytes]:
+        """Records that retention has removed, but for those of aborted transactions, by offset."""
+        return {
+            at: value
+            for at, (value, producer_id) in self._deleted.items()
+            if not self._is_aborted(producer_id, at)
+        }
+
+    def _is_aborted(self, producer_id: int, offset: int) -> bool:
+        return producer_id >= 0 and any(
+            each.producer_id == producer_id and each.first <= offset < each.marker
+            for each in self._ended
+            if not each.commit
+        )
 
     def _readable(self, batch: SourceBatch) -> Iterator[tuple[int, bytes]]:
         for delta, value in batch.records:
@@ -131,7 +171,7 @@ class SourceLog:
 
     @property
     def last_stable(self) -> int:
-        return min(self._open.values(), default=self.end)
+        return max(min(self._open.values(), default=self.end), self.start)
 
     def fetch(self, offset: int, max_bytes: int, *, committed: bool) -> Fetched:
         """At least one batch, whatever its size."""
@@ -148,7 +188,9 @@ class SourceLog:
         if committed:
             stop = found[-1].last if found else offset
             aborted = tuple(
-                each for each, at in self._aborted if at >= offset and each.first_offset <= stop
+                AbortedTransaction(each.producer_id, each.first)
+                for each in self._ended
+                if not each.commit and each.marker >= offset and each.first <= stop
             )
         return Fetched(0, b"".join(batch.data for batch in found), aborted)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from heliograph.errors import ClientError, ConnectionLost
 from heliograph.records.decode import Record
 from simulation.world import World
 
@@ -15,8 +16,11 @@ class SimulatedBackgroundWriter:
     fatal = False
     topic = "state"
 
-    def __init__(self, world: World, *_: Any, **__: Any) -> None:
+    def __init__(
+        self, world: World, *_: Any, lapsed: Callable[[], bool] = lambda: False, **__: Any
+    ) -> None:
         self._world = world
+        self._lapsed = lapsed
         self._waiting: dict[bytes, bytes | None] = {}
 
     def start(self) -> None:
@@ -29,7 +33,7 @@ class SimulatedBackgroundWriter:
         self._waiting |= dict(records)
 
     def flush(self) -> None:
-        if self.problem is not None:
+        if self.problem is not None or self._lapsed():
             return
         for key, value in self._waiting.items():
             self._world.state.pop(key, None)
@@ -60,6 +64,25 @@ class SimulatedLogTail:
         self._world = world
 
     def read_new(self) -> list[Record]:
+        require_state(self._world)
         return [
             Record(timestamp=0, key=key, value=value) for key, value in self._world.state.items()
         ]
+
+
+def require_state(world: World) -> None:
+    if world.clock.now < world.state_away_until:
+        raise ClientError("simulated: the state topic is away")
+
+
+def read_state_topic(world: World, *_: Any) -> dict[bytes, bytes | None]:
+    """In place of `read_compacted`."""
+    require_state(world)
+    return dict(world.state)
+
+
+def read_offsets_topic(world: World, *_: Any) -> dict[bytes, Record]:
+    """In place of `read_newest`."""
+    if world.chance(1 / 6):
+        raise ConnectionLost("simulated: the offsets topic cannot be read")
+    return dict(world.offset_records)

@@ -32,6 +32,7 @@ class Entry(NamedTuple):
     size: int  # records
     identity: ProducerIdentity
     sequence: int
+    sent: int = 0  # the moment when its request was sent
     late: bool = False
 
     @property
@@ -67,7 +68,9 @@ class TargetLog:
         self._lost_producers: set[int] = set()
         self._producers: dict[int, _Producer] = {}
 
-    def append(self, data: bytes, now: float, *, late: bool = False) -> tuple[int, int]:
+    def append(
+        self, data: bytes, now: float, *, sent: int = 0, late: bool = False
+    ) -> tuple[int, int]:
         """Error code and base offset. `late`: the connection that it came by is dead."""
         header = read_header(memoryview(data))
         identity = ProducerIdentity(header.producer_id, header.producer_epoch)
@@ -77,6 +80,7 @@ class TargetLog:
             header.record_count,
             identity,
             header.base_sequence,
+            sent,
             late,
         )
         if identity.producer_id >= 0:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from random import Random
+from typing import NamedTuple
 
 from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
-from heliograph.mm2.state_reading import read_state
-from heliograph.mm2.state_records import ProducerSnapshotRecord
-from heliograph.model import Gap, LeaderEpochMark, TopicPartition
+from heliograph.model import Gap, TopicPartition
 from heliograph.records.batch import read_header
+from heliograph.records.decode import Record
 from simulation.clock import VirtualClock
 from simulation.frames import read_produce
 from simulation.source_log import SourceLog
@@ -30,10 +30,36 @@ _BATCH_RECORDS = ((1, 12), (1, 3), (2, 2))
 _DEFAULT_MAX_BYTES = 1_000_000
 
 
+class Fallback(NamedTuple):
+    """From this source offset on, records sent before that moment may be sent again."""
+
+    offset: int
+    moment: int
+
+
+class LoggedGap(NamedTuple):
+    gap: Gap
+    moment: int
+
+
+class Lost(NamedTuple):
+    """By the target, which had it at this offset."""
+
+    offset: int
+    moment: int
+
+
+class Request(NamedTuple):
+    """A Produce request, and when it was sent."""
+
+    node: int
+    body: bytes
+    sent: int
+
+
 class World:
-    """`late` are requests that dead connections have left behind. `status_mark` is what the driver has
-    written into the state topic, every now and then. `fallbacks`, `obeyed` and `gaps` are what the mirror has
-    said."""
+    """`late` are requests that dead connections have left behind. `fallbacks` and `gaps` are what the mirror
+    has logged."""
 
     def __init__(self, seed: int, offsets_topic: str, quarantine_topic: str | None) -> None:
         self.rng = Random(seed)
@@ -45,23 +71,39 @@ class World:
         self.source = SourceLog()
         self.logs: defaultdict[TopicPartition, TargetLog] = defaultdict(TargetLog)
         self.leader = 1
-        self.late: list[tuple[int, bytes]] = []
+        self.late: list[Request] = []
         self.stored: int | None = None
+        self.offset_records: dict[
+            bytes, Record
+        ] = {}  # of the offsets topic, the newest of each key
         self.state: dict[bytes, bytes | None] = {}
-        self.status_mark: LeaderEpochMark | None = None
         #: How likely a request meets a fault, how likely a late one arrives in a step, how large batches are.
         self.fault = self.rng.choice(_FAULT_RATES)
         self.late_rate = self.rng.choice(_LATE_RATES)
         self.batch_records = self.rng.choice(_BATCH_RECORDS)
+        self.outage = 1.0  # how long outages last, of the usual length
         self.denied_until = self.state_away_until = 0.0
         self.max_bytes = _DEFAULT_MAX_BYTES
-        self.fallbacks: list[int] = []  # upstream offsets from which on records may stand twice
-        self.obeyed: list[int] = []  # stored offsets that were obeyed
-        self.gaps: list[Gap] = []
-        self.lost_by_target: dict[bytes, int] = {}  # and when, in ms since 1970
+        self.owed_from = 0  # the source offset from which on all records have to be mirrored
+        self.fallbacks: list[Fallback] = []
+        self.gaps: list[LoggedGap] = []
+        self.lost_by_target: dict[bytes, Lost] = {}  # the newest loss of a value
+        self.foreign_at: dict[
+            int, int
+        ] = {}  # when another writer last wrote at an offset of the target
         self.happened: Counter[str] = Counter()
         self.history: list[tuple[float, str]] = []
         self.producer_ids = 0
+        self._moments = 0
+
+    def moment(self) -> int:
+        """The next one: which of two things came first. The clock may stand still between them."""
+        self._moments += 1
+        return self._moments
+
+    def begin_at(self, start: int) -> None:
+        """Nothing is known of any copy before: what the source has deleted by now was never owed."""
+        self.owed_from = max(self.owed_from, start)
 
     @property
     def target(self) -> TargetLog:
@@ -73,15 +115,6 @@ class World:
     def note(self, what: str) -> None:
         self.history.append((self.clock.now, what))
 
-    def snapshot(self) -> ProducerSnapshotRecord | None:
-        """As the state topic has it."""
-        for key, value in self.state.items():
-            if key.startswith(b'["trail"') and isinstance(
-                record := read_state(key, value), ProducerSnapshotRecord
-            ):
-                return record
-        return None
-
     # ── produce ──────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -90,23 +123,23 @@ class World:
         return bool(self.late) and self.clock.now >= self.denied_until
 
     def deliver_late(self) -> None:
-        (node, body), end = self.late.pop(0), self.target.end
-        self.produce(node, body, late=True)
+        request, end = self.late.pop(0), self.target.end
+        self.produce(request, late=True)
         self.happened["late request appended"] += self.target.end > end
 
     def produce(
-        self, node: int, body: bytes, *, late: bool = False
+        self, request: Request, *, late: bool = False
     ) -> list[tuple[TopicPartition, int, int]]:
         return [
-            (partition, *self._append(node, partition, data, late))
-            for partition, data in read_produce(body)
+            (partition, *self._append(request, partition, data, late))
+            for partition, data in read_produce(request.body)
         ]
 
     def _append(
-        self, node: int, partition: TopicPartition, data: bytes, late: bool
+        self, request: Request, partition: TopicPartition, data: bytes, late: bool
     ) -> tuple[int, int]:
         chance = self.rng.random()
-        if node != self.leader:
+        if request.node != self.leader:
             return NOT_LEADER, -1
         if partition == TARGET and self.clock.now < self.denied_until:
             return _TOPIC_AUTHORIZATION_FAILED, -1
@@ -114,15 +147,17 @@ class World:
             return _MESSAGE_TOO_LARGE, -1
         if chance < self.fault:
             return self.rng.choice(_BEFORE), -1
-        error, base = self._append_to_log(partition, data, late)
+        error, base = self._append_to_log(partition, data, request.sent, late)
         if not error and chance < 2 * self.fault:
             return self.rng.choice(_AFTER), -1
         return error, base
 
-    def _append_to_log(self, partition: TopicPartition, data: bytes, late: bool) -> tuple[int, int]:
+    def _append_to_log(
+        self, partition: TopicPartition, data: bytes, sent: int, late: bool
+    ) -> tuple[int, int]:
         log = self.logs[partition]
         before = log.end
-        error, base = log.append(data, self.clock.now, late=late)
+        error, base = log.append(data, self.clock.now, sent=sent, late=late)
         if partition == self.offsets and log.end > before:
             self._store()
         if partition == TARGET:
@@ -137,6 +172,8 @@ class World:
 
     def _store(self) -> None:
         for record in self.logs[self.offsets].entries[-1].records():
+            if record.key is not None:
+                self.offset_records[record.key] = record
             found = read_source_offset(record.key, record.value)
             if record.value is None:
                 self.stored = None

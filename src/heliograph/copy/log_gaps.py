@@ -184,11 +184,13 @@ class GapWatch:
 
 def _known(copy: Partition, log_start: int) -> Known:
     """Records to skip, which the target already has, take at least one offset each: if the source has deleted
-    the first of them, the others follow."""
+    the first of them, the others follow. If the source has deleted all of them, only a mark proves that it
+    had the same records there, up to the mark's offset."""
     skip = copy.numbers.skip
     if skip and copy.position < log_start:
         if log_start < copy.position + skip:
             copy.skip_deleted(log_start)
-        else:
-            return Known(position=copy.position + skip, mark=copy.source_mark)
+        elif (mark := copy.source_mark) is not None:
+            certain = min(copy.position + skip, max(mark.offset, copy.position))
+            return Known(position=certain, mark=mark)
     return Known(position=copy.position, mark=copy.source_mark)

@@ -81,7 +81,7 @@ class Partition:
     halted: bool = False
     stalled: bool = False  # the target cannot be written to at the moment
     held: Held | None = None
-    quarantining: bool = False  # the coordinates of `held` are in flight
+    quarantining: Held | None = None  # its coordinates are in flight
     sequence_errors: int = 0  # consecutive sequence number errors
 
     # ── for receipts ─────────────────────────────────────────────────────────────────────────
@@ -143,7 +143,7 @@ class Partition:
         if self.retry_at is not None or self.stalled:
             return Command.WAIT
         if self.held is not None:
-            ready = not self.outstanding and not self.quarantining
+            ready = not self.outstanding and self.quarantining is None
             return Command.QUARANTINE if ready else Command.WAIT
         end = self.end
         return Command.WAIT if end is not None and self.position >= end else Command.FETCH
@@ -181,14 +181,14 @@ class Partition:
         self, end: int, last: LastBatch | None, unreadable: str | None
     ) -> Landed | Undetermined | TargetLost:
         """`end` is the target's log end, `last` the newest batch there of the snapshot's producer."""
-        lost_from = self.remote.observe_end(end)
+        base = self.numbers.base
+        lost_from = self.remote.observe_end(end, None if base is None else base.downstream)
+        found = Landed(0, 0) if base is None else landed_since(base, end, last, self.isolation)
+        if self.remote.lost_from is None and isinstance(found, TargetLost):
+            return self.remote.compare(found)  # more precise than the log end
         if lost_from is not None:
             return TargetLost(lost_from)
-        if self.numbers.base is None:
-            return Landed(0, 0)
-        if unreadable is not None:
-            return Undetermined(unreadable)
-        return landed_since(self.numbers.base, end, last, self.isolation)
+        return found if unreadable is None or base is None else Undetermined(unreadable)
 
     def resume_behind(self, landed: Landed, last: LastBatch | None) -> None:
         base = self.numbers.base
@@ -238,7 +238,7 @@ class Partition:
         if self.numbers.skip:
             self.remote.lose_places(self.acked, position)
         self.numbers.retire()
-        self.barrier = None
+        self.barrier = self.held = None
         self.position = self.acked = position
         self.needs_recovery = True
 
@@ -246,6 +246,8 @@ class Partition:
     def snapshot(self) -> ProducerSnapshot | None:
         """The position that a successor may resume from."""
         numbers = self.numbers
+        if self.remote.lost_from is not None:
+            return self.remote.before_loss
         if numbers.identity is None or numbers.skip:
             return numbers.base
         return ProducerSnapshot(
@@ -337,6 +339,7 @@ class Partition:
         """A batch was appended, or committed. Returns the offsets between it and our previous batch, if other
         writers or our markers took any."""
         assert batch.sequence is not None
+        before = self.snapshot if self.remote.shows_loss(base_offset) else None
         self.stalled = False
         self.outstanding -= 1
         self.records += batch.record_count
@@ -350,10 +353,11 @@ class Partition:
         self.health.succeeded()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)
-        foreign = self.remote.land(base_offset, batch.record_count)
+        foreign = self.remote.land(base_offset, batch.record_count, before)
         if self.remote.lost_from is None:
             self.remote.note_place(batch, base_offset)
-        else:  # this batch will be copied again; the map must keep the offsets of what was lost
+        else:  # the map keeps the offsets of what was lost; this batch may not be copied again
+            self.remote.lose_places(batch.first_offset, batch.next_offset)
             self.needs_recovery = True
         self._pass_barrier()
         return foreign
@@ -376,8 +380,7 @@ class Partition:
         """Go back to the acknowledged position. Whether batches sent after it were appended is not known: the
         target has to be read, and records fetched again had sequence numbers before."""
         self.numbers.suspend(self.snapshot, read_to=self.position)
-        self.position, self.outstanding, self.stalled = self.acked, 0, False
-        self._drop_held()
+        self.position, self.outstanding, self.stalled, self.held = self.acked, 0, False, None
         self.needs_recovery = True
 
     def aborted(self) -> None:
@@ -391,7 +394,7 @@ class Partition:
         """These batches were queued but not sent; they are dropped, and fetched again at `retry_at`."""
         self.outstanding -= len(batches)
         self.position = batches[0].first_offset
-        self._drop_held()  # it follows what was dropped
+        self.held = None  # it follows what was dropped
         if not self.outstanding:
             self.health.retry_at = retry_at
 
@@ -408,12 +411,14 @@ class Partition:
 
     def quarantine(self) -> None:
         """The coordinates of `held` are in flight."""
-        self.quarantining = True
+        self.quarantining = self.held
 
-    def pass_held(self) -> Held:
-        """The coordinates are in the quarantine topic: skip the records."""
-        assert self.held is not None
-        held, self.held, self.quarantining = self.held, None, False
+    def pass_held(self) -> Held | None:
+        """The coordinates are in the quarantine topic: skip the records. None if the copy has moved elsewhere
+        since; it may fetch the same records again."""
+        held, self.quarantining = self.quarantining, None
+        if held is None or held is not self.held:
+            return None
         self.quarantined += len(held.records)
         self.health.clear()
         self.health.succeeded()
@@ -423,11 +428,7 @@ class Partition:
 
     def refuse_held(self) -> None:
         """The coordinates were not written: the same records will be fetched again."""
-        self.held, self.quarantining = None, False
-
-    def _drop_held(self) -> None:
-        if not self.quarantining:
-            self.held = None
+        self.held = self.quarantining = None
 
     # ── errors ───────────────────────────────────────────────────────────────────────────────
 

@@ -179,5 +179,10 @@ class ProducerRecovery:
 
 
 def _wanted(copy: Partition) -> Wanted | None:
+    """Closely where its numbers do not go on, or were refused: a log that ends where it should may have lost
+    records, and got others since."""
     base = copy.numbers.base
-    return base and Wanted(base.identity, base.downstream)
+    if base is None:
+        return None
+    closely = copy.sequence_errors > 0 or base.isolation is not copy.isolation
+    return Wanted(base.identity, base.downstream, closely)

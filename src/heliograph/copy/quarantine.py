@@ -60,7 +60,7 @@ class Quarantine:
         copy = self._in_flight.popleft()
         held = copy.pass_held()
         (topic,) = self.topics
-        for record in held.records:
+        for record in held.records if held is not None else ():
             log.error(
                 "%s: %s: the record at source offset %d is not mirrored: it %s; its coordinates are in %s",
                 self._flow.name,

@@ -66,7 +66,8 @@ class TargetLoss:
             if landing is not None and _is_one_run(last, landing):
                 return last.upstream + end - last.downstream, True
             return last.end, False
-        return known.upstream_at(end), True
+        upstream = known.upstream_at(end)
+        return upstream, upstream is None or not known.has_lost_from(upstream)
 
 
 def _is_one_run(last: OffsetRange, known: AckedOffsets) -> bool:

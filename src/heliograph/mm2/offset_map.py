@@ -99,6 +99,10 @@ class OffsetMap:
             return None
         return self._upstream[at] + min(self._count[at], downstream - self._downstream[at])
 
+    def has_lost_from(self, upstream: int) -> bool:
+        """Whether records at or behind `upstream` were mirrored to an unknown place."""
+        return any(each.downstream == LOST and each.end > upstream for each in self)
+
     def committed_at(self, downstream: int) -> int | None:
         """As `upstream_at`, for records of transactions: they count once the marker after them is before
         `downstream`, too. Records at consecutive offsets belong to one transaction."""
@@ -152,7 +156,12 @@ class OffsetMap:
         if left > 0:
             self._count[keep] = left
             keep += 1
+        lost = [each for each in list(self)[keep:] if each.downstream == LOST]
         self._truncate(keep)
+        if lost and downstream:  # where their records stand is not known: perhaps before it
+            self._upstream.append(lost[0].upstream)
+            self._downstream.append(LOST)
+            self._count.append(lost[-1].end - lost[0].upstream)
 
     def _merged(self, upstream: int, downstream: int, count: int) -> bool:
         """Whether it was merged into the last range, or is empty and LOST, which has no meaning."""

@@ -56,19 +56,22 @@ class Undetermined(NamedTuple):
 
 
 class TargetLost(NamedTuple):
-    """The target has lost acknowledged records from its offset `end` on."""
+    """The target has lost acknowledged records from its offset `end` on. `copied_since`: newer records of
+    ours are at those offsets now."""
 
     end: int
+    copied_since: bool = False
 
 
 def landed_since(
     snapshot: ProducerSnapshot, end: int, last: LastBatch | None, isolation: IsolationLevel
 ) -> Landed | Undetermined | TargetLost:
     """`end` is the target's log end; `last` is the last batch of the snapshot's producer at or after
-    `snapshot.downstream`, None if there is none. `isolation` is the current isolation level of the source:
-    under another one, sequence numbers belonged to other records."""
-    if end < snapshot.downstream:
-        return TargetLost(end)
+    `snapshot.downstream`, or the last batch of the log, None if there is none. `isolation` is the current
+    isolation level of the source: under another one, sequence numbers belonged to other records."""
+    lost = _lost(snapshot, end, last)
+    if lost is not None:
+        return lost
     behind = end - snapshot.downstream if snapshot.downstream >= 0 else 0
     if last is None:
         return Landed(0, behind)
@@ -92,3 +95,22 @@ def landed_since(
             f"the target has {behind} more records, but its writer's sequence has advanced by {records}"
         )
     return Landed(records, behind - records)
+
+
+def _lost(snapshot: ProducerSnapshot, end: int, last: LastBatch | None) -> TargetLost | None:
+    """Whether the target has lost records: its log ends before the snapshot's offset, or numbers that were
+    given after the snapshot stand before it, in the place of what was lost.
+
+        at the snapshot         … q-3 q-2 q-1 │            the next one is q
+        lost, and written since … q-3 │ q q+1 q+2 …
+    """
+    if last is not None and last.next_offset >= 0 and snapshot.downstream >= 0:
+        since = last.next_sequence
+        if last.identity == snapshot.identity:
+            since = (last.next_sequence - snapshot.sequence) % SEQUENCES
+        first = (
+            last.next_offset - since
+        )  # where they begin; with records of others among them, before
+        if 0 < since < SEQUENCES // 2 and first < snapshot.downstream:
+            return TargetLost(max(first, 0), copied_since=True)
+    return TargetLost(end) if end < snapshot.downstream else None

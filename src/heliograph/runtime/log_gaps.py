@@ -286,9 +286,10 @@ class FlowGaps:
         if failed or verdict.position is None:
             return False
         before, its.origin = its.origin, self._newest(partition, ids)
-        if verdict.position == known.position and before.source == its.origin.source:
-            its.confirmed = its.confirmed._replace(target=its.origin.target)
-            its.begin_remote()
+        if verdict.position == known.position and not differs(before.source, its.origin.source):
+            if before.target not in (None, its.origin.target):
+                its.confirmed = its.confirmed._replace(target=its.origin.target)
+                its.begin_remote()
             return False
         its.begin_generation(mark)
         return True

@@ -78,7 +78,9 @@ class PartitionGaps:
             if gap not in self._recent:
                 self._recent.append(gap)
                 self.count(gap)
-                if receipt.state is PartitionState.FAILED:
+                # Not if it goes on behind the gap, and has failed since for another reason.
+                stops = gap.resumed < 0 or self.policy.fails(gap.kind)
+                if receipt.state is PartitionState.FAILED and stops:
                     self.fail(receipt.position)
 
     def count(self, gap: Gap) -> None:

@@ -134,6 +134,52 @@ def test_a_log_shorter_than_it_once_was_has_lost_records() -> None:
     assert copy.compare_target(60, None, None) == Landed(0, 0)
 
 
+def test_a_log_shorter_than_it_once_was_but_not_than_at_the_snapshot_is_counted() -> None:
+    """All that it lost was copied after the snapshot, and is copied again behind what is left. Going back to
+    the snapshot instead copied what is left twice, without a log line (simulation: everything 20)."""
+    lineage = Lineage(acked_offsets=AckedOffsets(115, 105))
+    copy = Partition(lease(SNAPSHOT, lineage=lineage))
+    last = LastBatch(ME, next_sequence=95, next_offset=95)
+
+    assert copy.compare_target(95, last, None) == Landed(5, 0)
+
+
+def test_a_loss_before_numbers_begin_anew_is_found() -> None:
+    """The log was as long as what this task itself has seen acknowledged (simulation: everything 6)."""
+    copy = copying()
+    fetch(copy, batch(100))
+    copy.acknowledged(batch(100), 0, 0.0)
+    copy.renumber(105)
+
+    assert copy.compare_target(3, None, None) == TargetLost(3)
+    assert copy.compare_target(3, None, None) == TargetLost(3), "until it is settled"
+
+
+def test_an_epoch_that_ends_before_a_loss_is_settled_hands_on_what_shows_it() -> None:
+    """The next task would take the batch that landed in the place of lost records for the end of all that
+    was copied, and neither report them nor copy them again (simulation: everything 510)."""
+    copy = copying()
+    fetch(copy, batch(100), batch(105))
+    copy.acknowledged(batch(100), 0, 0.0)
+    before = copy.snapshot
+    copy.acknowledged(batch(105, sequence=5), 2, 0.0)
+
+    assert copy.snapshot == before
+    assert copy.phase is Phase.RECOVERING
+
+
+def test_a_batch_that_showed_a_loss_and_is_not_copied_again_stands_at_an_unknown_place() -> None:
+    """Without it the offset map took its records for unmirrored (simulation: everything 315)."""
+    copy = copying()
+    copy.map_offsets()
+    fetch(copy, batch(100), batch(105))
+    copy.acknowledged(batch(100), 0, 0.0)
+    copy.acknowledged(batch(105, sequence=5), 2, 0.0)
+
+    assert copy.remote.landing is not None
+    assert OffsetMap(copy.remote.landing.fresh(110)).translate(107) is None
+
+
 def test_under_another_isolation_level_records_get_numbers_of_their_own() -> None:
     copy = Partition(lease(SNAPSHOT), IsolationLevel.READ_COMMITTED)
     copy.resume_behind(Landed(0, 0), None)
@@ -414,6 +460,29 @@ def test_a_record_too_large_is_quarantined_once_all_before_it_is_acknowledged() 
 
     assert (copy.position, copy.acked, copy.quarantined) == (106, 106, 1)
     assert copy.numbers.retired == ME, "a successor must not count the record that was left out"
+
+
+def test_a_copy_that_goes_back_does_not_jump_behind_a_record_that_was_held() -> None:
+    """The target had lost records before it: they were reported as to be copied again, and passed over
+    (simulation: everything 198)."""
+    copy = copying()
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
+    copy.renumber(90)
+    assert copy.held is None
+
+
+def test_coordinates_under_way_when_a_copy_goes_elsewhere_move_it_no_more() -> None:
+    copy = copying()
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
+    copy.quarantine()
+    copy.renumber(90)
+    copy.introduce(ME)
+    copy.recovered()
+    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
+    assert copy.command is Command.WAIT, "the first coordinates are still under way"
+
+    assert copy.pass_held() is None
+    assert (copy.position, copy.quarantined, copy.command) == (90, 0, Command.QUARANTINE)
 
 
 def test_a_refused_quarantine_is_met_again() -> None:

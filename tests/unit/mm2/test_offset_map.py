@@ -76,6 +76,24 @@ def test_a_truncated_target_forgets_what_stood_there() -> None:
     assert translated(ranges, 16, 17, 21) == [14, 15, 15]
 
 
+def test_a_truncated_target_forgets_no_lost_range() -> None:
+    """Its records may stand before the truncated ones: a group that reads from 139 on must not begin at 23
+    (simulation: everything 270)."""
+    ranges = OffsetMap(
+        [OffsetRange(32, 21, 13), OffsetRange(47, 34, 8), OffsetRange(139, LOST, 38)]
+    )
+    ranges.append(OffsetRange(242, 23, 5))
+
+    assert [ranges.translate(at) for at in (33, 50, 139, 180, 242)] == [22, None, None, None, 23]
+
+
+def test_records_of_unknown_place_behind_an_offset_are_known_of() -> None:
+    """Going back to that offset may copy them a second time (simulation: everything 330)."""
+    ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(10, LOST, 5), OffsetRange(15, 30, 5)])
+
+    assert [ranges.has_lost_from(at) for at in (0, 10, 14, 15)] == [True, True, True, False]
+
+
 def test_what_lies_below_the_log_start_is_forgotten() -> None:
     ranges = OffsetMap([OffsetRange(0, 0, 10), OffsetRange(12, 10, 10), OffsetRange(30, 20, 10)])
 

@@ -171,7 +171,9 @@ def test_evenly_spaced_syncs_cost_at_most_one_each() -> None:
 def test_randomly_spaced_syncs_cost_a_bounded_number() -> None:
     """OffsetSyncStoreTest.testRandomlySpacedSyncs"""
     chance = random.Random(0)
-    for bits in range(1, 64 - 10, 4):  # Java's test takes each; a step of 4 is quick enough in Python
+    for bits in range(
+        1, 64 - 10, 4
+    ):  # Java's test takes each; a step of 4 is quick enough in Python
         for least in (0, 1 << 16):
             steps = [least + chance.randrange(1 << bits) for _ in range(1 << 10)]
             assert_bounded_expirations(0, steps, bits + 2)

@@ -100,6 +100,27 @@ def test_a_target_that_lost_what_it_had_acknowledged(
     assert landed_since(SNAPSHOT, end, last, COMMITTED) == TargetLost(lost_from)
 
 
+@pytest.mark.parametrize(
+    ("end", "last", "lost_from"),
+    [
+        (
+            36,
+            LastBatch(OURS, 33, next_offset=36),
+            33,
+        ),  # 33 to 39 are lost, and three numbers follow
+        (40, LastBatch(OURS, 31, next_offset=40), 39),  # as long as it was
+        (45, LastBatch(OURS, 37, next_offset=45), 38),
+        (45, LastBatch(OURS._replace(epoch=1), 8, next_offset=45), 37),
+    ],
+)
+def test_numbers_after_the_snapshot_that_stand_before_its_offset_took_the_place_of_lost_records(
+    end: int, last: LastBatch, lost_from: int
+) -> None:
+    """They were sent when the target had lost records, by a mirror that was killed before it had looked
+    (simulation: everything 207)."""
+    assert landed_since(SNAPSHOT, end, last, COMMITTED) == TargetLost(lost_from, copied_since=True)
+
+
 def test_records_of_a_later_epoch_leave_a_fallback() -> None:
     """Its snapshot is written before its first record, and is lost."""
     later = LastBatch(OURS._replace(epoch=1), 7)

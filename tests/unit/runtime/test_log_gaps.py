@@ -226,6 +226,22 @@ def test_a_position_past_the_end_is_looked_at(gaps: FlowGaps) -> None:
     assert gaps.records()[0].last.kind is GapKind.PAST_END
 
 
+@pytest.mark.parametrize("known", [TopicIdPair(), TopicIdPair("s1", "t1")])
+def test_a_position_past_the_last_stable_offset_alone_leaves_the_lineage_as_it_is(
+    known: TopicIdPair, tmp_path: Path
+) -> None:
+    """A mirror that read uncommitted records has gone further than one that reads committed ones may. The
+    driver would drop the producer snapshot with the turn, and the next task would copy the records since
+    that snapshot twice, without a log line (simulation: isolation 10)."""
+    gaps = FlowGaps(flow(tmp_path))
+    gaps.load({TP: replace(STATUS, origin=known)}, {})
+    before = gaps.lineages()[TP].generation
+
+    found = LogBounds(start=0, end=70, epoch_end=70)
+    assert look(gaps, SAME, position=50, past_end=True, found=found) == {}
+    assert gaps.lineages()[TP].generation == before
+
+
 def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGaps) -> None:
     """Without it, another truncation before the next record is read would go unnoticed; with the old one, a
     successor would take records that were read after the jump for truncated ones."""
@@ -247,6 +263,19 @@ def test_a_snapshot_without_a_mark_is_newer_than_the_status_beside_it(gaps: Flow
 def test_a_snapshot_of_a_version_that_noted_no_marks_says_nothing_of_them(gaps: FlowGaps) -> None:
     gaps.resume({TP: ProducerSnapshot(30, 50, 0, ProducerIdentity(7, 0))})
     assert gaps.lineages()[TP].mark == LeaderEpochMark(50, 3)
+
+
+def test_a_partition_that_goes_on_behind_a_gap_and_is_refused_since_may_be_leased_again(
+    gaps: FlowGaps,
+) -> None:
+    """A receipt may tell of a gap and of a refusal that the task tries again. The driver took the refusal
+    for the end of the partition, and never leased it again (simulation: everything 59)."""
+    look(gaps, SAME)
+    gaps.learn([receipt(66, state=PartitionState.FAILED, gaps=(OVERTAKEN,))])
+
+    assert gaps.records()[0].last == OVERTAKEN
+    assert gaps.failed() == {}
+    assert TP in gaps.lineages()
 
 
 def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGaps) -> None:

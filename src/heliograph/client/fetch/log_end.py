@@ -33,10 +33,12 @@ _MAX_BYTES = 256 << 20
 
 class Wanted(NamedTuple):
     """The last batch of `identity`, or of a later epoch of its producer id, at or after `offset`; with an
-    offset of -1, the last batch of the log, if that producer has written it."""
+    offset of -1, or in a log that ends before `offset`, the last batch of the log, if that producer has
+    written it. In a log that ends at `offset` nothing is read, unless `closely`."""
 
     identity: ProducerIdentity
     offset: int
+    closely: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,11 @@ class LogEnds:
 def log_ends(cluster: ClusterClient, partitions: Mapping[TopicPartition, Wanted | None]) -> LogEnds:
     """Raises ClientError if the cluster is out of reach."""
     ends, failed = available_offsets(cluster, partitions, LATEST)
-    wanted = {p: w for p, w in partitions.items() if w is not None and ends.get(p, 0) > w.offset}
+    wanted = {
+        p: w
+        for p, w in partitions.items()
+        if w is not None and p in ends and (w.closely or ends[p] != w.offset)
+    }
     search = LastBatches(wanted, ends)
     reader = LogReader(cluster, search.read)
     late = reader.run({p: ends[p] - 1 for p in wanted if ends[p] > 0}, patience=_PATIENCE_SECONDS)

@@ -27,6 +27,7 @@ class Numbering:
     base: ProducerSnapshot | None = None
     identity: ProducerIdentity | None = None
     retired: ProducerIdentity | None = None  # the previous identity; its next epoch comes next
+    named: bool = True  # the state topic has a snapshot with the identity, or never will
     sequence: int = 0  # of the next record to be acknowledged
     #: Records below this upstream offset may have been sent before, by this task or its predecessor.
     given_to: int = -1
@@ -42,7 +43,7 @@ class Numbering:
         assert base is not None
         if base.isolation is not self.isolation and not (self.unproven and landed.records):
             return False
-        self.identity = base.identity
+        self.identity, self.named = base.identity, True
         self.sequence = (base.sequence + landed.records) % SEQUENCES
         self.given_to = sys.maxsize  # the predecessor may have sent everything that the source has
         self.skip = landed.records
@@ -62,9 +63,11 @@ class Numbering:
     def introduce(self, identity: ProducerIdentity) -> None:
         """Send under this identity from now on, from number 0 on."""
         self.identity, self.sequence, self.skip, self.retired = identity, 0, 0, None
+        self.named = False
 
     def begin(self) -> None:
         """The target was read; without records to skip, the snapshot is no longer needed."""
+        self.named = True
         if not self.skip:
             self.base = None
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
+from heliograph.model import ProducerSnapshot
+from heliograph.plan.resume import TargetLost
 
 
 class Foreign(NamedTuple):
@@ -24,27 +26,44 @@ class RemoteLog:
     floor: int = -1  # the log end was at least this offset once
     lost_from: int | None = None  # downstream; acknowledged records from this offset on are gone
     copied_since: bool = False  # newer records of ours are at the lost offsets now
+    before_loss: ProducerSnapshot | None = (
+        None  # a successor that resumes from it finds the same loss
+    )
     markers: int = 0  # our transaction markers since the last acknowledged batch
     landing: OffsetMapBuilder | None = None  # None if no offset map and no syncs are wanted
     unplaced: int = 0  # records whose target offset is not known
 
-    def observe_end(self, end: int) -> int | None:
-        """The log ends at `end`. Returns the offset from which acknowledged records are lost, if any are."""
-        self.downstream = end
+    def observe_end(self, end: int, resumes_from: int | None = None) -> int | None:
+        """The log ends at `end`. Returns the offset from which acknowledged records are lost, if any are. The
+        records after the offset of the snapshot, `resumes_from`, are counted, and those that are missing are
+        copied again: they are no loss."""
+        # Brokers write a transaction's marker after they have answered the commit.
+        known, self.downstream = max(self.floor, self.downstream - self.markers), end
         if self.lost_from is not None:
             return self.lost_from
-        if end < self.floor:
+        counted = resumes_from is not None and 0 <= resumes_from <= end
+        if end < known and not counted:
+            self.floor = known  # until the loss is settled: a cluster may not answer before that
             return end
         self.floor = end
         return None
 
-    def land(self, base_offset: int, count: int) -> Foreign | None:
-        """A batch was appended. Returns the offsets between it and our previous batch, if there are any."""
+    def compare(self, found: TargetLost) -> TargetLost:
+        """A snapshot shows the loss."""
+        self.copied_since |= found.copied_since
+        return found
+
+    def land(
+        self, base_offset: int, count: int, before: ProducerSnapshot | None = None
+    ) -> Foreign | None:
+        """A batch was appended. Returns the offsets between it and our previous batch, if there are any.
+        `before` is the snapshot before this batch, if the batch shows a loss."""
         foreign = None
         if base_offset == self.downstream:
             self.downstream += count
         else:
             if self.shows_loss(base_offset):
+                self.before_loss = before if self.lost_from is None else self.before_loss
                 self.lose_from(base_offset)
                 self.copied_since = True
             foreign = self._jump(base_offset, count)
@@ -71,6 +90,7 @@ class RemoteLog:
     def settle_loss(self, end: int) -> None:
         """The loss is reported; the log ends at `end`."""
         self.lost_from, self.floor, self.copied_since = None, end, False
+        self.before_loss = None
 
     def pass_marker(self) -> None:
         """A transaction marker takes one offset."""
