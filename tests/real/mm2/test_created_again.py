@@ -27,10 +27,10 @@ def recreate(cluster: Cluster, topic: str) -> None:
     create_topics(cluster, {topic: 1})
 
 
-def turn(mirror: Running, topic: str) -> int:
+def generation(mirror: Running, topic: str) -> int:
     """Counts how often the partition was leased anew because its logs are others."""
     receipt = mirror.receipt(topic)
-    return -1 if receipt is None else receipt.turn
+    return -1 if receipt is None else receipt.generation
 
 
 def mirrored_to_both(pair: Pair, topic: str, group: str) -> None:
@@ -63,13 +63,13 @@ def test_a_remote_topic_created_again_while_mirroring_takes_its_groups_back(
     topic, group, moving = pair.create(partitions=1), pair.group("still"), pair.group("moving")
     with pair.running(settings(translation) | NEVER) as mirror:
         mirrored_to_both(pair, topic, group)
-        before = turn(mirror, topic)
+        before = generation(mirror, topic)
         recreate(pair.backup, pair.remote(topic))
         write(pair.primary, topic, *(numbered(range(n, n + 10)) for n in range(1000, 2000, 10)))
         pair.wait_for_copies(pair.remote(topic), 1000)
         pair.wait_for_group(pair.backup, group, pair.remote(topic), {0: 0})
         said = "\n".join(mirror.problems())
-        eventually(lambda: turn(mirror, topic), lambda now: now > before)
+        eventually(lambda: generation(mirror, topic), lambda now: now > before)
         write(pair.primary, topic, *(numbered(range(n, n + 10)) for n in range(2000, 2100, 10)))
         pair.wait_for_copies(pair.remote(topic), 1100)
         commit(pair.primary, moving, topic, {0: 2050})
