@@ -47,7 +47,7 @@ class _Hop(NamedTuple):
     topic: str
 
 
-Circle = Sequence[_Hop]
+Cycle = Sequence[_Hop]
 
 
 #: The cluster of an alias in a flow.
@@ -83,9 +83,9 @@ def find_loops(
     }
     refused: Refused = {}
     for start in sorted(starts) if suspects else ():
-        for circle in _Journey(suspects, cluster, start).circles():
-            for at, hop in enumerate(circle):
-                sentence = _explain([*circle[at:], *circle[:at]], cluster)
+        for cycle in _Journey(suspects, cluster, start).cycles():
+            for at, hop in enumerate(cycle):
+                sentence = _explain([*cycle[at:], *cycle[:at]], cluster)
                 of_flow = refused.setdefault(hop.flow.flow.name, {})
                 of_flow.setdefault(hop.topic, f"{hop.topic}: not mirrored: {sentence}")
     return refused
@@ -98,10 +98,10 @@ class _Journey:
         self._flows = flows
         self._cluster = cluster
         self._hops: dict[_Stop, list[tuple[_Hop, _Stop]]] = {}
-        self._lengthening: list[Circle] = []
+        self._lengthening: list[Cycle] = []
         self._travel(start, [])
 
-    def circles(self) -> Iterator[Circle]:
+    def cycles(self) -> Iterator[Cycle]:
         """Every hop that is part of a cycle is in one of them."""
         yield from self._lengthening
         for hops in self._hops.values():
@@ -166,15 +166,15 @@ def may_loop(
     return not (distinct and alike)
 
 
-def _explain(circle: Circle, cluster: ClusterOf) -> str:
-    flows = [hop.flow.flow for hop in circle]
+def _explain(cycle: Cycle, cluster: ClusterOf) -> str:
+    flows = [hop.flow.flow for hop in cycle]
     same = _same_clusters(flows, cluster)
     if len({flow.name for flow in flows}) == 1:
         return (
             f"{same}, so the flow {flows[0].name} would mirror its own copies without end; "
             "correct bootstrap.servers, or exclude the copies with topics.exclude"
         )
-    last = circle[-1]
+    last = cycle[-1]
     returned = last.flow.flow.target_topic(last.topic)
     way = " -> ".join([flow.source for flow in flows] + [flows[-1].target])
     return (
