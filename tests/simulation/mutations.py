@@ -198,7 +198,7 @@ MUTATIONS = (
     Mutation(ignore_new_leaders, scenarios.EVERYTHING),
     Mutation(reuse_a_lease, scenarios.EPOCHS),
     Mutation(hand_on_unnoted_producers, scenarios.EPOCHS),
-    Mutation(count_records_in_quarantine, scenarios.EVERYTHING),
+    Mutation(count_records_in_quarantine, scenarios.QUARANTINE),
     Mutation(keep_what_was_held, scenarios.EVERYTHING),
     Mutation(translate_by_a_stale_map, scenarios.EVERYTHING),
     Mutation(take_unplaced_records_for_unmirrored, scenarios.EVERYTHING),
