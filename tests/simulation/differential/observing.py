@@ -15,29 +15,20 @@ from simulation.differential.side import Side
 from simulation.model.stored_batch import StoredBatch
 
 _ALL_BYTES = 1 << 20
-_LATEST, _EARLIEST = -1, -2
 
 
 def observe(operation: op.Observe, side: Side) -> Generator[list[Any], list[Any], Any]:
     at = operation.partition
-    fetches = [op.Fetch(at, operation.start, committed, _ALL_BYTES) for committed in (False, True)]
-    offsets = [
-        op.ListOffsets(at, _EARLIEST, committed=False),
-        op.ListOffsets(at, _LATEST, committed=False),
-        op.ListOffsets(at, _LATEST, committed=True),
-    ]
-    answers = yield [
-        *(fetch_request(each, side) for each in fetches),
-        *(list_offsets_request(each, side) for each in offsets),
+    uncommitted, committed, producers = yield [
+        fetch_request(op.Fetch(at, operation.start, False, _ALL_BYTES), side),
+        fetch_request(op.Fetch(at, operation.start, True, _ALL_BYTES), side),
         _describe_producers_request(side, at),
     ]
-    uncommitted, committed = (fetched(each, side, at) for each in answers[:2])
     return {
-        "read_uncommitted": uncommitted,
-        "read_committed": committed,
-        "visible": _visible(answers[1], operation.start),
-        "offsets": [each.topics[0].partitions[0].offset for each in answers[2:5]],
-        "producers": _producers(answers[5], side),
+        "read_uncommitted": fetched(uncommitted, side, at),
+        "read_committed": fetched(committed, side, at),
+        "visible": _visible(committed, operation.start),
+        "producers": _producers(producers, side),
     }
 
 
