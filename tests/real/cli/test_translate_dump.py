@@ -71,7 +71,11 @@ def test_translate_reports_a_group_without_checkpoints(source: Checkpointed) -> 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("--source", "nobody"), 1, "nobody.checkpoints.internal: does not exist, or this client may not read it"),
+        (
+            ("--source", "nobody"),
+            1,
+            "nobody.checkpoints.internal: does not exist, or this client may not read it",
+        ),
         (("--source", "nobody", "--groups", "a("), 2, "'a('"),
         (("--source", "nobody", "--group", "a", "--groups", "b"), 2, "--group, --groups"),
         (("no.properties", "--source", "nobody"), 2, "either a configuration or"),
