@@ -126,4 +126,4 @@ def test_the_example_of_the_documentation_runs(target_cluster: Cluster, alias: s
     first, second = said.getvalue().splitlines()
     assert alias in first
     assert first.endswith(" 1")
-    assert second == f"{alias}.orders-2 goes on at 60"
+    assert second == f"{alias}.orders-2 continues at 60"

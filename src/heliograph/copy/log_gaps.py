@@ -144,7 +144,8 @@ class GapWatch:
         self._conclude(copy, verdict, verdict.position)
 
     def _judge(self, copy: Partition, log_bounds: LogBounds) -> None:
-        known, found = _known(copy, log_bounds.start), Found(log=log_bounds)
+        leader_epoch = self._source.metadata.leader_epochs.get(copy.source)
+        known, found = _known(copy, log_bounds.start, leader_epoch), Found(log=log_bounds)
         verdict = judge(known, found, self._flow.auto_offset_reset)
         departs = departure(known, found)
         if departs is not None and not verdict.gaps:
@@ -182,15 +183,18 @@ class GapWatch:
         self._subscription.obey(copy)
 
 
-def _known(copy: Partition, log_start: int) -> Known:
+def _known(copy: Partition, log_start: int, leader_epoch: int | None) -> Known:
     """Records to skip, which the target already has, take at least one offset each: if the source has deleted
     the first of them, the others follow. If the source has deleted all of them, only a mark proves that it
-    had the same records there, up to the mark's offset."""
+    had the same records there: up to the mark's offset, and beyond it while the same leader leads, since a
+    leader never truncates its own log."""
     skip = copy.numbers.skip
     if skip and copy.position < log_start:
         if log_start < copy.position + skip:
             copy.skip_deleted(log_start)
         elif (mark := copy.source_mark) is not None:
-            certain = min(copy.position + skip, max(mark.offset, copy.position))
+            end = copy.position + skip
+            same_leader = mark.epoch == leader_epoch
+            certain = end if same_leader else min(end, max(mark.offset, copy.position))
             return Known(position=certain, mark=mark)
     return Known(position=copy.position, mark=copy.source_mark)

@@ -41,7 +41,7 @@ def test_connectors_of_a_file_are_shown_and_can_be_paused_one_by_one(flow: Flow)
         reader = DedicatedHerder(*given, worker_id="here:8083", writable=False)
         with pytest.raises(Forbidden, match=r"rest\.writable"):
             reader.pause(source)
-        with pytest.raises(Forbidden, match="those of its file"):
+        with pytest.raises(Forbidden, match="come from its configuration file"):
             herder.delete(source)
         with pytest.raises(NotFound):
             herder.pause("nobody")

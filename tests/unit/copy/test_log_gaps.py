@@ -234,12 +234,20 @@ def test_a_start_behind_all_that_is_to_be_skipped_is_a_gap(watched: Watched) -> 
     assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.OVERTAKEN, 70, 75, 75)]
 
 
-@pytest.mark.parametrize(("mark", "first"), [(None, 50), (LeaderEpochMark(62, 3), 62)])
+@pytest.mark.parametrize(
+    ("mark", "leader_epoch", "first"),
+    [
+        (None, 3, 50),
+        (LeaderEpochMark(62, 3), 4, 62),  # another leader since
+        (LeaderEpochMark(62, 3), 3, 70),  # the same leader, which never truncates its own log
+    ],
+)
 def test_what_no_mark_covers_of_records_that_the_source_deleted_is_part_of_the_gap(
-    watched: Watched, mark: LeaderEpochMark | None, first: int
+    watched: Watched, mark: LeaderEpochMark | None, leader_epoch: int, first: int
 ) -> None:
     """The source may have had other records there since (simulation: everything 162 and 739)."""
     watched.start = 75
+    watched.lead(leader_epoch)
     watched.copy.set_mark(mark)
     watched.skip(20)
     watched.watch.suspect(watched.copy, "out of range")
