@@ -15,10 +15,9 @@ from heliograph.copy.quarantine import Quarantine
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.copy.target_events import warn_of_unplaced
 from heliograph.model import Timestamps, TopicPartition
+from heliograph.wire.error_codes import ErrorCode
 from heliograph.wire.fetch import FetchedPartition
 from heliograph.wire.messages import broker_error
-
-_OFFSET_OUT_OF_RANGE = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +82,7 @@ class SourceEvents:
 
     def _fetch_failed(self, copy: Partition, code: int) -> None:
         error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
-        if code == _OFFSET_OUT_OF_RANGE:
+        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
             self.gaps.suspect(copy, str(error))
         elif error.retriable:
             self.subscription.mark_retrying(copy, str(error))

@@ -79,6 +79,7 @@ class Cluster:
         self._listeners = tuple(listeners)
         self._jvm_args = (f"-Xmx{heap}", f"-Xms{heap}", "-Djava.awt.headless=true", *jvm_args)
         self._uses_archive = jvm_args is QUICK_JVM
+        self._archive_flags: tuple[str, ...] = ()
         self._size = nodes
         self._directory = directory
         self._folder: Path | None = None
@@ -130,8 +131,7 @@ class Cluster:
             raise BrokerNotRunning(f"cluster {self.name}: started already")
         kafka_jars(self.version)
         if self._uses_archive:
-            self._jvm_args += archive_flags(self.version, self._run_for_archive)
-            self._uses_archive = False
+            self._archive_flags = archive_flags(self.version, self._run_for_archive)
         for attempt in range(1, _START_ATTEMPTS + 1):
             try:
                 self._launch()
@@ -243,7 +243,7 @@ class Cluster:
             node.id, self._ports, self._listeners, self._settings, node.data
         )
         scratch = self._folder if self._directory is None else None
-        node.start(self.version, properties, self._jvm_args, scratch)
+        node.start(self.version, properties, (*self._jvm_args, *self._archive_flags), scratch)
 
     def _wait_until_ready(self, nodes: Iterable[int]) -> None:
         deadline = time.monotonic() + _START_SECONDS
