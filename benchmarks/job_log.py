@@ -1,6 +1,6 @@
 """Reads the durations of recurring jobs from the systems' own logs: `<job> took <N> ms`.
 
-MM2's line is logged by `Scheduler`, Heliograph's by `runtime/schedule.py`.
+MM2's line is logged by `Scheduler`, Heliograph's by `runtime/connectors/schedule.py`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from heliograph.errors import ClientError
 from heliograph.model import Lease, Receipt
 from heliograph.plan.epoch import plan_epoch
 from heliograph.plan.topic_outcome import MirroredTopics, TopicIds
-from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.sync.state import _partition_status
 from simulation.network import SimulatedClient
 from simulation.world import SOURCE, TARGET, World

@@ -20,7 +20,7 @@ from heliograph.mm2.offset_map import OffsetMap
 from heliograph.model import ProducerIdentity, ProducerSnapshot
 from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
-from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.flow.observed_flow import ObservedFlow
 from simulation import scenarios
 from simulation.scenarios import Scenario
 from simulation.simulate import simulate

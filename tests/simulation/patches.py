@@ -31,8 +31,9 @@ from heliograph.copy import (
 from heliograph.copy.bookkeeping import offset_store, offset_syncs
 from heliograph.model import Gap
 from heliograph.plan.resume import Resumption, resumption
-from heliograph.runtime import log_gaps as driver_gaps
-from heliograph.runtime import observed_flow, partition_gaps, resume_points, schedule
+from heliograph.runtime.connectors import schedule
+from heliograph.runtime.flow import log_gaps as driver_gaps
+from heliograph.runtime.flow import observed_flow, partition_gaps, resume_points
 from heliograph.sync import offsets, producer_snapshots, statuses
 from simulation.driver import TOPICS
 from simulation.state_topic import (

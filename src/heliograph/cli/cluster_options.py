@@ -7,7 +7,7 @@ from pathlib import Path
 
 import typer
 
-from heliograph.cli.escaping import VisibleFormatter, visible
+from heliograph.cli.output.escaping import VisibleFormatter, visible
 from heliograph.config.formats.properties import read_properties
 from heliograph.config.mirror_client_config import MirrorClientConfig, mirror_client_config
 

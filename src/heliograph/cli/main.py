@@ -10,7 +10,7 @@ import typer
 
 from heliograph import __version__
 from heliograph.cli.choices import Kind, Output
-from heliograph.cli.escaping import visible
+from heliograph.cli.output.escaping import visible
 from heliograph.config.formats.format import Form
 from heliograph.config.security.role import Role
 from heliograph.errors import ConfigError, HeliographError
@@ -73,7 +73,7 @@ def run(
     secrets: _Secrets = None,
 ) -> None:
     """Mirror clusters as connect-mirror-maker.sh does, from the same file."""
-    from heliograph.cli.run import run as run_mirror
+    from heliograph.cli.commands.run import run as run_mirror
     from heliograph.config.formats.load import LoadOptions
 
     options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
@@ -94,7 +94,7 @@ def serve(
     ] = None,
 ) -> None:
     """Run a worker of a Connect cluster for MirrorMaker 2's connectors, managed through REST."""
-    from heliograph.cli.serve import serve as run_worker
+    from heliograph.cli.commands.serve import serve as run_worker
 
     raise typer.Exit(run_worker(config, master=master))
 
@@ -107,7 +107,7 @@ def password(
     ] = Role.WRITE,
 ) -> None:
     """Print a line for rest.users.file with the hash of a password, asked for or read from a pipe."""
-    from heliograph.cli.password import password as make_line
+    from heliograph.cli.commands.password import password as make_line
 
     raise typer.Exit(make_line(user, role))
 
@@ -120,7 +120,7 @@ def demo(
     ] = False,
 ) -> None:
     """Start two real Kafka clusters, write sample data and mirror it. Needs no configuration."""
-    from heliograph.cli.demo import demo as run_demo
+    from heliograph.cli.commands.demo import demo as run_demo
 
     raise typer.Exit(run_demo(once=once))
 
@@ -135,7 +135,7 @@ def brokers(
     data: Annotated[Path | None, typer.Option(help="Keep the data in this folder.")] = None,
 ) -> None:
     """Start real Kafka clusters to try things out; Ctrl-C stops them."""
-    from heliograph.cli.brokers import brokers as run_brokers
+    from heliograph.cli.commands.brokers import brokers as run_brokers
 
     run_brokers(names or ("source", "target"), nodes=nodes, kafka_version=kafka_version, data=data)
 
@@ -161,7 +161,7 @@ def plan(
     secrets: _Secrets = None,
 ) -> None:
     """Show what a run would create, alter, mirror and follow. Changes nothing."""
-    from heliograph.cli.plan import plan as make_plan
+    from heliograph.cli.commands.plan import plan as make_plan
     from heliograph.config.formats.load import LoadOptions
 
     options = LoadOptions(clusters=clusters or (), worker=worker, secrets=secrets or ())
@@ -182,7 +182,7 @@ def status(
     secrets: _Secrets = None,
 ) -> None:
     """Show lag and state of every partition and group. Exits with 1 unless all flows run without failures."""
-    from heliograph.cli.status import status as show_status
+    from heliograph.cli.commands.status import status as show_status
     from heliograph.config.formats.load import LoadOptions
 
     options = LoadOptions(worker=worker, secrets=secrets or ())
@@ -208,7 +208,7 @@ def convert(
     worker: _Worker = None,
 ) -> None:
     """Write a configuration in another format. Exits with 1, and lists what is lost, if any."""
-    from heliograph.cli.convert import convert as run_convert
+    from heliograph.cli.commands.convert import convert as run_convert
 
     raise typer.Exit(run_convert(config, to, worker=worker, folder=output))
 
@@ -232,8 +232,8 @@ def translate(
     output: _Output = Output.TEXT,
 ) -> None:
     """Show the offsets at which consumer groups of a source resume on the target."""
-    from heliograph.cli.translate import Target
-    from heliograph.cli.translate import translate as run_translate
+    from heliograph.cli.commands.translate import Target
+    from heliograph.cli.commands.translate import translate as run_translate
 
     target = Target(config, bootstrap_server, command_config)
     as_json = output is Output.JSON
@@ -259,7 +259,7 @@ def dump(
     ] = False,
 ) -> None:
     """Print an internal topic; MirrorMaker 2's records in the format of its console formatters."""
-    from heliograph.cli.dump import dump as run_dump
+    from heliograph.cli.commands.dump import dump as run_dump
 
     code = run_dump(
         kind,

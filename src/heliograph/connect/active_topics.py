@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from heliograph.config.mirror_config import Heartbeats
 from heliograph.connect.status_log import StatusLog
 from heliograph.mm2.connect.status import TopicStatusRecord
+from heliograph.runtime.connectors.running_connector import RunningConnector
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import RunningConnector
 
 
 class ActiveTopics:

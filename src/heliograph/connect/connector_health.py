@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from heliograph.model import PartitionState
-from heliograph.runtime.connector_spec import ConnectorSpec, Part
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.worker import Worker
 

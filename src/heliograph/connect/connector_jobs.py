@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from heliograph.config.connectors.read_connectors import Connector
 from heliograph.plan.tasks import TaskConfig, checkpoint_tasks, heartbeat_tasks, source_tasks
-from heliograph.runtime.connector_spec import ConnectorSpec, Part
-from heliograph.runtime.running_connector import RunningConnector
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part
+from heliograph.runtime.connectors.running_connector import RunningConnector
 
 
 def job_of(connector: Connector, generation: int) -> ConnectorSpec | None:

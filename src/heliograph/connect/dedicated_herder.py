@@ -31,7 +31,7 @@ from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
 from heliograph.mm2.connect.configs import RestartRecord, TargetState
 from heliograph.mm2.connect.status import ConnectorStatusRecord
-from heliograph.runtime.connector_spec import ConnectorSpec, Part
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.leadership import Leadership
 from heliograph.runtime.progress import Progress

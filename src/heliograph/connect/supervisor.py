@@ -40,10 +40,10 @@ from heliograph.mm2.connect.status import (
     TaskStatusRecord,
 )
 from heliograph.plan.tasks import TaskConfig
-from heliograph.runtime.connector_spec import ConnectorSpec
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec
+from heliograph.runtime.connectors.running_connector import RunningConnector
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import RunningConnector
 
 log = logging.getLogger(__name__)
 

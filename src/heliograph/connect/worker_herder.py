@@ -43,7 +43,7 @@ from heliograph.mm2.connect.configs import (
     TargetStateRecord,
     TasksCommitRecord,
 )
-from heliograph.runtime.connector_spec import WorkGroup
+from heliograph.runtime.connectors.connector_spec import WorkGroup
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
 

@@ -28,7 +28,7 @@ from heliograph.inspection.mirror_plan import (
 )
 from heliograph.plan.internal_topics import heartbeat_topics, internal_topics
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
-from heliograph.runtime.cycle_guard import CycleGuard
+from heliograph.runtime.flow.cycle_guard import CycleGuard
 from heliograph.sync.acls import observe_acls
 from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.configs import ConfigDifferences, observe_configs

@@ -35,7 +35,7 @@ from heliograph.inspection.status_rules import (
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
-from heliograph.runtime.cycle_guard import CycleGuard
+from heliograph.runtime.flow.cycle_guard import CycleGuard
 from heliograph.sync.offsets import stored_positions
 from heliograph.sync.statuses import read_statuses
 

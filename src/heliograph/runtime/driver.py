@@ -20,13 +20,13 @@ from typing import Any
 from heliograph.client.net.backoff import Backoff
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, NotKafka
-from heliograph.runtime.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
-from heliograph.runtime.epochs import STOP_SECONDS, TICK_SECONDS, Epochs, copy_area
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
+from heliograph.runtime.epoch.epochs import STOP_SECONDS, TICK_SECONDS, Epochs, copy_area
+from heliograph.runtime.epoch.task_setups import TaskSetups
 from heliograph.runtime.outcome import Outcome, outcome_of
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.restarts import Restarts
-from heliograph.runtime.task_setups import TaskSetups
 from heliograph.runtime.worker import Worker
 from heliograph.spark.query import CopyQuery, QueryFailed, SparkLost
 from heliograph.spark.session import ClusterSpark, LocalSpark

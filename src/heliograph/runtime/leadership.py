@@ -28,10 +28,10 @@ from heliograph.mm2.service_member import (
     read_process,
 )
 from heliograph.model import ClusterConfig
-from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, WorkGroup
+from heliograph.runtime.connectors.running_connector import RunningConnector
+from heliograph.runtime.connectors.schedule import time_left
 from heliograph.runtime.problems import Problems
-from heliograph.runtime.running_connector import RunningConnector
-from heliograph.runtime.schedule import time_left
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heliograph.model import PartitionState, Receipt
-from heliograph.runtime.observed_flow import ObservedFlow
+from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.runtime.progress import Progress
 
 

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Sequence
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ClientError
 from heliograph.model import Receipt
-from heliograph.runtime.connector_spec import ConnectorSpec, WorkGroup, flows_of
-from heliograph.runtime.cycle_guard import CycleGuard
-from heliograph.runtime.fencing import LeaderSeat
+from heliograph.runtime.connectors.connector_spec import ConnectorSpec, WorkGroup, flows_of
+from heliograph.runtime.connectors.running_connector import RunningConnector, RuntimeContext
+from heliograph.runtime.connectors.schedule import time_left
+from heliograph.runtime.epoch.fencing import LeaderSeat
+from heliograph.runtime.flow.cycle_guard import CycleGuard
+from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.runtime.leadership import Leadership
-from heliograph.runtime.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
-from heliograph.runtime.running_connector import RunningConnector, RuntimeContext
-from heliograph.runtime.schedule import time_left
 
 
 class Worker:

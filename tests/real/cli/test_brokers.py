@@ -10,7 +10,7 @@ import psutil
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from heliograph.cli.brokers import brokers, stop_signal
+from heliograph.cli.commands.brokers import brokers, stop_signal
 from heliograph.errors import ConfigError
 from support.processes import is_gone
 from support.waiting import PATIENCE_SECONDS
@@ -18,7 +18,7 @@ from support.waiting import PATIENCE_SECONDS
 SCRIPT = """
 import sys
 from pathlib import Path
-from heliograph.cli.brokers import brokers, stop_signal
+from heliograph.cli.commands.brokers import brokers, stop_signal
 brokers(["here", "there"], data=Path(sys.argv[1]))
 """
 

@@ -1,0 +1,1 @@
+"""The connectors that a service runs, each with its threads and schedules."""

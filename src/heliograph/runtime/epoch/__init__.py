@@ -1,0 +1,1 @@
+"""Epochs: planned, begun, followed and ended by the driver's thread."""
