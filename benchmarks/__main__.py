@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.brokers import Brokers
-from benchmarks.latency import measure_latency
 from benchmarks.loading import Loaded, load, warm
-from benchmarks.many_topics import QUICK, Pace, measure_many_topics, warm_many
+from benchmarks.measures.latency import measure_latency
+from benchmarks.measures.many_topics import QUICK, Pace, measure_many_topics, warm_many
+from benchmarks.measures.resume import measure_resume
 from benchmarks.picture import draw
 from benchmarks.report import own_table, table, targets, versions
 from benchmarks.results import Results
-from benchmarks.resume import measure_resume
 from benchmarks.running import Measures, measure_throughput
 from benchmarks.shapes import SHAPES, Shape, named
 from benchmarks.systems import EARLIER, Assignment, System

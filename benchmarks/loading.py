@@ -9,8 +9,8 @@ from itertools import cycle, islice
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.brokers import Side
-from benchmarks.compaction import LOADING_CONFIGS, compact
 from benchmarks.errors import BenchmarkError
+from benchmarks.measures.compaction import LOADING_CONFIGS, compact
 from benchmarks.shapes import Shape, key_stream, value_pool
 from harness.cluster_side import QUIET, LogEnds
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.job_log import JOBS, mean
+from benchmarks.measures.job_log import JOBS, mean
 from benchmarks.running import Measures
 from benchmarks.shapes import SHAPES
 from benchmarks.systems import System

@@ -15,13 +15,13 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
+from chaos.clusters.spark_cluster import SparkCluster
+from chaos.clusters.stage import Stage
 from chaos.faults import FAULTS, Fault, named
 from chaos.report import markdown, table
 from chaos.results import Results, misses
 from chaos.session import Order, Session
 from chaos.soak import soak
-from chaos.spark_cluster import SparkCluster
-from chaos.stage import Stage
 from chaos.subjects import Mode, System
 from harness.errors import HarnessError
 from harness.text import say

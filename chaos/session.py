@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from chaos.archive import Archive
+from chaos.clusters.spark_cluster import SparkCluster
+from chaos.clusters.stage import NODES, Side, Stage
 from chaos.errors import ChaosError
 from chaos.faults import Fault, Scene
-from chaos.judge import Judge
+from chaos.judging.archive import Archive
+from chaos.judging.judge import Judge
+from chaos.judging.oracle import Difference
+from chaos.judging.tail import Tail, Watch, Where
+from chaos.judging.truth import Truth
 from chaos.load import Load, Topic
-from chaos.oracle import Difference
-from chaos.spark_cluster import SparkCluster
-from chaos.stage import NODES, Side, Stage
 from chaos.subjects import Mode, Service, Subject, System
-from chaos.tail import Tail, Watch, Where
-from chaos.truth import Truth
 
 PARTITIONS = 4
 KINDS = ("plain", "transactions")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 
+from chaos.clusters.stage import NODES
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.stage import NODES
 from heliograph.embedded import Cluster
 
 _DIE_SECONDS = 20.0

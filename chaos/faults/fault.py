@@ -8,11 +8,11 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from chaos.proxy import Gate
-from chaos.spark_cluster import SparkCluster
-from chaos.stage import Side, Stage
+from chaos.clusters.proxy import Gate
+from chaos.clusters.spark_cluster import SparkCluster
+from chaos.clusters.stage import Side, Stage
+from chaos.judging.truth import Allowance, Truth
 from chaos.subjects import Service, Subject, System
-from chaos.truth import Allowance, Truth
 
 
 @dataclass(slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from chaos.cluster_logs import (
+from chaos.clusters.cluster_logs import (
     await_replicas,
     delete_records,
     ends,
@@ -15,13 +15,13 @@ from chaos.cluster_logs import (
     starts,
     writes_refused,
 )
+from chaos.clusters.proxy import Direction
+from chaos.clusters.stage import Side
 from chaos.errors import ChaosError
 from chaos.faults.crashes import Crashes, Moment
 from chaos.faults.fault import Fault, Scene
-from chaos.proxy import Direction
-from chaos.stage import Side
+from chaos.judging.truth import Allowance
 from chaos.subjects import Subject
-from chaos.truth import Allowance
 
 _PLAIN = frozenset({"plain"})
 _ALL = frozenset({"plain", "transactions"})

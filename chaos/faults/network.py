@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from chaos.clusters.proxy import Direction, Gate
 from chaos.faults.fault import Fault, Scene
-from chaos.proxy import Direction, Gate
 
 
 class Cut(Fault):

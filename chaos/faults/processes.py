@@ -10,8 +10,8 @@ import psutil
 
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
+from chaos.judging.truth import Allowance
 from chaos.subjects import Isolation, Service, Subject, System
-from chaos.truth import Allowance
 from harness.processes import kill
 
 _OURS = frozenset({System.HELIOGRAPH})

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import psutil
 
-from chaos.blackhole import Blackhole
+from chaos.clusters.blackhole import Blackhole
+from chaos.clusters.spark_cluster import SparkCluster
 from chaos.errors import ChaosError
 from chaos.faults.fault import Fault, Scene
-from chaos.spark_cluster import SparkCluster
 from chaos.subjects import System
 from harness.processes import kill
 

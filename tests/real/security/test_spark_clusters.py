@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chaos.spark_cluster import SparkCluster
+from chaos.clusters.spark_cluster import SparkCluster
 from heliograph.embedded import Cluster
 from support.clusters.guarded import PASSWORD, SHARED, cluster_properties, password
 from support.clusters.reading import assert_mirrored, offsets, topics_of

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.errors import BenchmarkError
-from benchmarks.latency import summarise
+from benchmarks.measures.latency import summarise
 from benchmarks.results import Results, Row
 from benchmarks.shapes import SHAPES, value_pool
 from benchmarks.systems import System

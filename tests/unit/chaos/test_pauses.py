@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from chaos.tail import Pauses
+from chaos.judging.tail import Pauses
 
 ONE = ("t", 0)
 TWO = ("t", 1)

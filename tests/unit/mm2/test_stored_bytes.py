@@ -2,8 +2,8 @@
 
 `read_by_d137458.json`, recorded by `scripts/read_by_version.py`, has the bytes and what d137458's readers
 returned for them. d137458 is not part of this repository, so this test compares the bytes. If they change on
-purpose, record again and check what d137458 reads. tests/real/mirror/test_recorded_mirror.py tests the other
-direction.
+purpose, record again and check what d137458 reads. The other direction is tested by
+tests/real/mirror/faults/test_recorded_mirror.py.
 """
 
 from __future__ import annotations

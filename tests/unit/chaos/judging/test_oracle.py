@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.oracle import (
+from chaos.judging.oracle import (
     Allowed,
     Difference,
     Entry,

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.crowd import spread
-from benchmarks.job_log import JobLog, parse
+from benchmarks.measures.crowd import spread
+from benchmarks.measures.job_log import JobLog, parse
+from benchmarks.measures.watching import parse_checkpoint, parse_offset_sync
 from benchmarks.report import own_table, table
 from benchmarks.results import MANY_FIGURES, Row, late
 from benchmarks.shapes import named
 from benchmarks.systems import Assignment, System
 from benchmarks.targets import verdicts
-from benchmarks.watching import parse_checkpoint, parse_offset_sync
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_sync import OffsetSync
 

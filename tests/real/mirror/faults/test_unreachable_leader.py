@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from chaos.proxy import Direction, Gate, Proxy
+from chaos.clusters.proxy import Direction, Gate, Proxy
 from heliograph.client.produce.transactions import Coordinator
 from heliograph.embedded import Cluster, Listener
 from heliograph.model import PartitionState

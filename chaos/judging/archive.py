@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from chaos.errors import ChaosError
-from chaos.oracle import STRANGER, Entry, Log, identity_of
+from chaos.judging.oracle import STRANGER, Entry, Log, identity_of
 from chaos.record import decode
 from harness.cluster_side import QUIET
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from chaos.reports import Report, Where, parse, ranges, read_reports
+from chaos.judging.reports import Report, Where, parse, ranges, read_reports
 
 _BEGAN = datetime(2026, 11, 17, 23, 59, 50)  # noqa: DTZ001 - as in logs
 _TOPICS = ["c1-plain", "c1-transactions"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chaos.proxy import Direction, Gate, Proxy
+from chaos.clusters.proxy import Direction, Gate, Proxy
 from support.waiting import PATIENCE_SECONDS
 
 HOST = "127.0.0.1"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from chaos.blackhole import Blackhole
+from chaos.clusters.blackhole import Blackhole
 from chaos.errors import ChaosError
 
 _SECONDS = 60

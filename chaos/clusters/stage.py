@@ -13,9 +13,9 @@ from pathlib import Path
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from chaos.disks import SmallDisks
+from chaos.clusters.disks import SmallDisks
+from chaos.clusters.proxy import Gate, Proxy
 from chaos.errors import ChaosError
-from chaos.proxy import Gate, Proxy
 from harness.cluster_side import TIMEOUT_SECONDS, ClusterSide
 from heliograph.embedded import Cluster, Listener, start_all, stop_all
 from heliograph.embedded.tools import tool_command

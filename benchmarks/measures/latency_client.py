@@ -1,7 +1,7 @@
 """Writes records that carry their send time, or reads them and notes the time of arrival.
 
-    python benchmarks/latency_client.py produce BOOTSTRAP TOPIC RATE
-    python benchmarks/latency_client.py consume BOOTSTRAP TOPIC FILE
+    python benchmarks/measures/latency_client.py produce BOOTSTRAP TOPIC RATE
+    python benchmarks/measures/latency_client.py consume BOOTSTRAP TOPIC FILE
 
 Each runs in a process of its own until SIGTERM. A record's value begins with (send time in ns i64, number
 i64). The consumer then writes FILE: triples of 64-bit integers, number, send time and time of arrival,

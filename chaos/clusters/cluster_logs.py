@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, OffsetSpec
 
+from chaos.clusters.stage import Side
 from chaos.errors import ChaosError
-from chaos.stage import Side
 
 Where = tuple[str, int]
 _ANSWER_SECONDS = 10.0

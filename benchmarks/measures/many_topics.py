@@ -17,13 +17,9 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from benchmarks.brokers import Brokers
-from benchmarks.crowd import Crowd
-from benchmarks.job_log import JOBS, TOPICS, JobLog, mean
-from benchmarks.results import late
-from benchmarks.running import Mark, Measures, Run, running
-from benchmarks.shapes import Shape
-from benchmarks.systems import Assignment
-from benchmarks.watching import (
+from benchmarks.measures.crowd import Crowd
+from benchmarks.measures.job_log import JOBS, TOPICS, JobLog, mean
+from benchmarks.measures.watching import (
     GroupWatch,
     Place,
     RemoteEnds,
@@ -32,6 +28,10 @@ from benchmarks.watching import (
     parse_checkpoint,
     parse_offset_sync,
 )
+from benchmarks.results import late
+from benchmarks.running import Mark, Measures, Run, running
+from benchmarks.shapes import Shape
+from benchmarks.systems import Assignment
 from harness.cluster_side import LogEnds
 
 _PATIENCE_SECONDS = 300.0

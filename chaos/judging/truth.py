@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from chaos.archive import Archive
-from chaos.oracle import Entry
+from chaos.judging.archive import Archive
+from chaos.judging.oracle import Entry
 
 Where = tuple[str, int]
 

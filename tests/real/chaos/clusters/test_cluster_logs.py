@@ -9,12 +9,12 @@ from functools import partial
 import pytest
 from confluent_kafka import KafkaError, Producer
 
-from chaos.archive import Archive
-from chaos.cluster_logs import delete_records, ends, starts, writes_refused
+from chaos.clusters.cluster_logs import delete_records, ends, starts, writes_refused
+from chaos.clusters.stage import Stage
 from chaos.faults import Scene, named
+from chaos.judging.archive import Archive
+from chaos.judging.truth import Truth
 from chaos.record import Identity, encode
-from chaos.stage import Stage
-from chaos.truth import Truth
 from support.waiting import eventually
 
 TOPIC, REMOTE = "fragile", "remote"

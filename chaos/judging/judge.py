@@ -6,11 +6,11 @@ import json
 from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 
-from chaos.archive import offsets_without_record, read
-from chaos.cluster_logs import end_at
+from chaos.clusters.cluster_logs import end_at
+from chaos.clusters.stage import Stage
 from chaos.errors import ChaosError
-from chaos.load import Topic
-from chaos.oracle import (
+from chaos.judging.archive import offsets_without_record, read
+from chaos.judging.oracle import (
     Allowed,
     Difference,
     Log,
@@ -20,10 +20,10 @@ from chaos.oracle import (
     missing_at_source,
     spans,
 )
-from chaos.reports import Report, ranges, read_reports
-from chaos.stage import Stage
+from chaos.judging.reports import Report, ranges, read_reports
+from chaos.judging.truth import Allowance, Truth, Where
+from chaos.load import Topic
 from chaos.subjects import Mode, Subject
-from chaos.truth import Allowance, Truth, Where
 
 #: Times in the mirror's log are whole seconds.
 _REPORT_MS = 1_000

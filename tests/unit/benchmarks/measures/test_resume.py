@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.measures.resume import resumed
 from benchmarks.report import own_table, table
 from benchmarks.results import Results
-from benchmarks.resume import resumed
 from benchmarks.systems import System
 from benchmarks.targets import verdicts
 

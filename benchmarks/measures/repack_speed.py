@@ -1,6 +1,6 @@
 """Measures records per second of repacking, per codec and reason, on one core.
 
-Run with: python benchmarks/repack_speed.py [seconds per figure, default 0.5]
+Run with: python benchmarks/measures/repack_speed.py [seconds per figure, default 0.5]
 """
 
 from __future__ import annotations

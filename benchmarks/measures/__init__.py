@@ -1,0 +1,1 @@
+"""What a shape measures beside throughput: latency, resuming, many topics, repacking."""
