@@ -5,8 +5,7 @@ from __future__ import annotations
 import http.client
 import socket
 import ssl
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from support.brokers.certificates import Authority, Identity
 from support.rest.asking import JSON_BODY
 from support.rest.listening import PATIENCE
 from support.rest.memory_herder import Follower, MemoryHerder
-from support.waiting import PATIENCE_SECONDS
+from support.waiting import PATIENCE_SECONDS, eventually
 
 AUTHORITY = Authority("rest authority")
 WORKER = AUTHORITY.issue("worker", ["localhost"])
@@ -141,11 +140,12 @@ def test_a_certificate_that_is_replaced_is_shown_without_a_restart(
         assert shown(port) == first.certificate.public_bytes(Encoding.DER)
 
         put("-----BEGIN nothing")
-        wait_until(lambda: "the REST API keeps using its previous certificate" in caplog.text)
+        kept = "the REST API keeps using its previous certificate"
+        eventually(lambda: caplog.text, lambda logged: kept in logged)
         assert shown(port) == first.certificate.public_bytes(Encoding.DER)
 
         put(second.key() + second.pem)
-        wait_until(lambda: shown(port) == second.certificate.public_bytes(Encoding.DER))
+        eventually(lambda: shown(port), second.certificate.public_bytes(Encoding.DER).__eq__)
 
 
 def test_clients_that_are_trusted_no_more_are_refused_without_a_restart(tmp_path: Path) -> None:
@@ -168,12 +168,5 @@ def test_clients_that_are_trusted_no_more_are_refused_without_a_restart(tmp_path
             except (ssl.SSLError, ConnectionError, http.client.HTTPException):
                 return True
 
-        wait_until(refused)
+        eventually(refused, bool)
         assert refused()
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
