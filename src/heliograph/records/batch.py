@@ -50,6 +50,8 @@ SEQUENCES = 1 << 31
 
 _ATTRIBUTES_TO_COUNT = struct.Struct(">hiqqqhi")
 _CRC = struct.Struct(">I")
+_MAX_TIMESTAMP = struct.Struct(">q")
+_MAX_TIMESTAMP_AT = 35
 _MARKER = struct.Struct(">hh")
 _ABORT = 0
 #: A reader continues at the next offset, which must be valid, too.
@@ -105,6 +107,12 @@ def read_header(batch: memoryview) -> Header:
         raise CorruptRecords(
             f"record batch of {len(batch)} bytes: expected at least {HEADER_BYTES}, the size of a header"
         ) from None
+
+
+def max_timestamp(batch: memoryview) -> int:
+    """The newest timestamp of a batch of magic 2, in milliseconds since 1970; -1: it has none."""
+    timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, _MAX_TIMESTAMP_AT)[0]
+    return timestamp
 
 
 def check_header(header: Header, subject: str = "record batch") -> None:

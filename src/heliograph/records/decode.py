@@ -1,4 +1,7 @@
-"""Decodes a batch of magic 2 into records, for internal topics and tests; the copy does not decode."""
+"""Decodes a batch of magic 2 into records, one at a time: for internal topics, tests and few records.
+
+The copy does not decode; `columns_decode.py` decodes many records at once.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,11 @@ class Record:
 
 def decode(batch: memoryview, *, subject: str = "", limit: int | None = None) -> list[Record]:
     """All records of one whole batch. Raises CorruptRecords if any part of it is malformed."""
-    section = unframe(batch, subject=subject, limit=limit)
+    return decode_section(unframe(batch, subject=subject, limit=limit))
+
+
+def decode_section(section: Section) -> list[Record]:
+    """All records of one section. Raises CorruptRecords if any part of it is malformed."""
     records = []
     position = 0
     try:

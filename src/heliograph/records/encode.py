@@ -24,20 +24,25 @@ def encode(
     timestamp."""
     if not records:
         raise ValueError("a record batch needs at least one record")
-    base_timestamp = records[0].timestamp
-    section = b"".join(
-        encode_record(record, record.timestamp - base_timestamp, delta)
-        for delta, record in enumerate(records)
-    )
     return frame(
-        [compress(codec, section)],
+        [compress(codec, encode_section(records))],
         attributes=codec | (TRANSACTIONAL if transactional else 0),
         count=len(records),
-        base_timestamp=base_timestamp,
+        base_timestamp=records[0].timestamp,
         max_timestamp=max(record.timestamp for record in records),
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         sequence=sequence,
+    )
+
+
+def encode_section(records: Sequence[Record]) -> bytes:
+    """The uncompressed records of one batch; deltas count from the first record's timestamp, and from
+    offset 0."""
+    base_timestamp = records[0].timestamp
+    return b"".join(
+        encode_record(record, record.timestamp - base_timestamp, delta)
+        for delta, record in enumerate(records)
     )
 
 

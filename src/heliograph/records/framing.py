@@ -71,7 +71,7 @@ def unframe(batch: memoryview, *, subject: str = "", limit: int | None = None) -
 
 
 def frame(
-    pieces: Sequence[bytes | bytearray],
+    pieces: Sequence[bytes | bytearray | memoryview],
     *,
     attributes: int,
     count: int,
@@ -82,10 +82,37 @@ def frame(
     sequence: int = -1,
 ) -> bytearray:
     """A batch with base offset 0 and leader epoch -1 around `pieces`, which are compressed already."""
-    size = HEADER_BYTES + sum(map(len, pieces))
-    header = HEADER.pack(
+    batch = bytearray().join((bytes(HEADER_BYTES), *pieces))
+    write_header(
+        memoryview(batch),
+        attributes=attributes,
+        count=count,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        sequence=sequence,
+    )
+    return batch
+
+
+def write_header(
+    batch: memoryview,
+    *,
+    attributes: int,
+    count: int,
+    base_timestamp: int,
+    max_timestamp: int,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    sequence: int = -1,
+) -> None:
+    """The header of a whole batch whose records are in place, with its CRC."""
+    HEADER.pack_into(
+        batch,
         0,
-        size - PREFIX.size,
+        0,
+        len(batch) - PREFIX.size,
         -1,
         2,
         0,
@@ -98,6 +125,4 @@ def frame(
         sequence,
         count,
     )
-    batch = bytearray().join((header, *pieces))
-    pack_into(">I", batch, _CRC_AT, crc32.iscsi(memoryview(batch)[ATTRIBUTES_AT:]))
-    return batch
+    pack_into(">I", batch, _CRC_AT, crc32.iscsi(batch[ATTRIBUTES_AT:]))

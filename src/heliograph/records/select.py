@@ -44,12 +44,15 @@ class Selected(NamedTuple):
 
 class Selection(NamedTuple):
     """`holes`: compaction has removed records between the last batch and `position`. `epochs` are the leader
-    epochs of the batches read, each with the offset where it begins among them."""
+    epochs of the batches read, each with the offset where it begins among them. `aborted` and `control` count
+    batches that were dropped."""
 
     batches: list[Selected]
     position: int
     holes: bool = False
     epochs: tuple[tuple[int, int], ...] = ()
+    aborted: int = 0
+    control: int = 0
 
 
 def select(
@@ -74,11 +77,11 @@ def select(
         for data in split(records):
             walk.take(data)
             if end is not None and walk.position >= end:
-                return Selection(walk.batches, end, walk.holes, tuple(walk.epochs))
+                return walk.selection(end)
     except CorruptRecords:
         if walk.position == position:
             raise
-    return Selection(walk.batches, walk.position, walk.holes, tuple(walk.epochs))
+    return walk.selection(walk.position)
 
 
 class _Walk:
@@ -95,11 +98,16 @@ class _Walk:
         self.position = position
         self.holes = False  # since the last batch
         self.epochs: list[tuple[int, int]] = []
+        self._aborted = self._control = 0
         self._end = end
         self._transactions = _Transactions(aborted)
         self._append_time = append_time
         self._behind = 0  # offset after the last batch
         self._without_last = (0, position, False, 0)
+
+    def selection(self, position: int) -> Selection:
+        epochs = tuple(self.epochs)
+        return Selection(self.batches, position, self.holes, epochs, self._aborted, self._control)
 
     def take(self, data: memoryview) -> None:
         if data[MAGIC_AT] < 2:
@@ -142,7 +150,12 @@ class _Walk:
         ):
             self.epochs.append((header.leader_epoch, max(header.base_offset, self.position)))
         self.holes = self.holes or header.base_offset > self.position or _thinned(header)
-        if self._transactions.drops(data, header) or header.record_count == 0:
+        if self._transactions.drops(data, header):
+            control = bool(header.attributes & CONTROL)
+            self._control += control
+            self._aborted += not control
+            return None, after
+        if header.record_count == 0:
             return None, after
         selected = _magic2(data, header, self.position, self._end, self._append_time)
         return selected, after

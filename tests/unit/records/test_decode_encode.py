@@ -139,7 +139,7 @@ def test_a_batch_that_is_not_what_its_header_says_is_corrupt() -> None:
             decode(memoryview(damaged))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60), st.integers(0, 70), st.sampled_from(range(5)))
 def test_random_records_raise_nothing_but_corrupt_records(
     section: bytes, count: int, codec: int

@@ -59,7 +59,7 @@ def test_a_wrapper_has_the_offset_of_its_last_record() -> None:
     assert (entry.codec, entry.last_offset) == (1, 75)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(found=rows(with_headers=False), shape=LEGACY)
 def test_message_sets_are_decoded(found: list[Row], shape: tuple[int, int]) -> None:
     magic, codec = shape
@@ -136,7 +136,7 @@ def test_messages_inside_a_wrapper_are_plain_and_of_its_magic() -> None:
             decode_legacy(wrap(gzip.compress(inside)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(shape=LEGACY, place=st.integers(0, 2**30), noise=st.binary(min_size=1, max_size=8))
 def test_damaged_messages_raise_nothing_but_corrupt_records(
     shape: tuple[int, int], place: int, noise: bytes

@@ -67,7 +67,7 @@ def test_holes_left_by_compaction_are_closed() -> None:
 
 
 @pytest.mark.parametrize("codec", range(5), ids=CODECS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(found=rows(), data=st.data())
 def test_any_range_of_any_batch_is_kept_record_by_record(
     codec: int, found: list[Row], data: st.DataObject
@@ -177,7 +177,7 @@ def test_timestamps_before_the_base_have_the_right_maximum() -> None:
     check(repack(write(found), first=2), found[2:], 0)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     found=rows(with_headers=False),
     magic=st.sampled_from([0, 1]),
@@ -250,7 +250,7 @@ def test_records_that_break_the_format_are_corrupt(section: str, count: int, pro
         repack(batch, first=0, subject="t-0")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     codec=st.sampled_from(range(5)),
     place=st.integers(0, 2**30),
@@ -277,7 +277,7 @@ def test_damaged_batches_raise_nothing_but_corrupt_records(
     assert all(len(found.data) <= 200 for found in batches)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=120), st.sampled_from([None, 0, 1, 2]))
 def test_random_bytes_raise_nothing_but_corrupt_records(noise: bytes, magic: int | None) -> None:
     buffer = bytearray(noise)
