@@ -20,13 +20,16 @@ from typing import Any
 from heliograph.client.net.backoff import Backoff
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, ConfigError, EnvironmentProblem, NotKafka
+from heliograph.model import Gap, TopicPartition
 from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part, WorkGroup, work_groups
 from heliograph.runtime.epoch.epochs import STOP_SECONDS, TICK_SECONDS, Epochs, copy_area
 from heliograph.runtime.epoch.task_setups import TaskSetups
+from heliograph.runtime.events import EventKind, EventLog, Severity
 from heliograph.runtime.outcome import Outcome, outcome_of
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.restarts import Restarts
+from heliograph.runtime.state_watch import StateWatch
 from heliograph.runtime.worker import Worker
 from heliograph.spark.query import CopyQuery, QueryFailed, SparkLost
 from heliograph.spark.session import ClusterSpark, LocalSpark
@@ -34,7 +37,6 @@ from heliograph.spark.session import ClusterSpark, LocalSpark
 log = logging.getLogger(__name__)
 
 _FIRST_OBSERVATION_SECONDS = 5.0
-_RESTARTS_ONCE = 3
 
 
 class Mirror:
@@ -59,10 +61,12 @@ class Mirror:
         self._spark = spark
         self._stop = stop
         self._progress = progress
-        self.problems = Problems()
+        self.events = EventLog(first=int(time.time() * 1000))
+        self.problems = Problems(events=self.events)
         self._serves = group is not None
         groups = work_groups(config) if group is None else [group]
         self.worker = Worker(groups, progress, self.problems, stop, spark.slots)
+        self._states = StateWatch(progress.receipts, self._gaps, self.events)
         self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
         self._epochs = Epochs(
             config,
@@ -75,6 +79,20 @@ class Mirror:
             stop=stop,
         )
 
+    @property
+    def spark(self) -> LocalSpark | ClusterSpark:
+        return self._spark
+
+    @property
+    def used_slots(self) -> int:
+        """Spark tasks of the running epoch."""
+        run = self._epochs.running
+        return 0 if run is None else sum(1 for leases in run.tasks if leases)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
     def refusal(self, job: ConnectorSpec) -> str | None:
         """Why a connector may not run on this Spark; None: it may. Only those that copy use tasks."""
         return self._setups.refusal(job.setup()) if job.part is Part.COPY else None
@@ -82,6 +100,7 @@ class Mirror:
     def run(self) -> Outcome:
         """Raises ConfigError, before anything is sent to executors, if a flow may not run there. A Connect
         worker is not assigned such connectors (`connect/supervisor.py`)."""
+        self._states.start()
         try:
             if not self._serves:
                 self._require_permission()
@@ -115,7 +134,13 @@ class Mirror:
     def _close(self) -> None:
         self._stop.set()
         self._epochs.close()
+        self._states.close()
+        self._states.look()  # so that the last state of the flows has them
         self.worker.close(STOP_SECONDS)
+
+    def _gaps(self) -> list[tuple[str, TopicPartition, Gap]]:
+        flows = self.worker.flows
+        return [(flow.config.name, *found) for flow in flows for found in flow.gaps.newest()]
 
     # ── the query ────────────────────────────────────────────────────────────────────────────
 
@@ -129,9 +154,11 @@ class Mirror:
             except QueryFailed as e:
                 copied = self._progress.records > before
                 delay = restarts.next(time.monotonic() - began, copied=copied)
-                if self._once and restarts.count >= _RESTARTS_ONCE:
+                if restarts.gives_up(once=self._once, retriable=e.retriable, copied=copied):
                     raise
-                log.error("%s; restarting the copy in %.1f s from the target's state", e, delay)
+                why = f"{e}; restarting the copy in {delay:.1f} s from the target's state"
+                log.error("%s", why)
+                self.events.add(EventKind.RESTART, "", why, Severity.ERROR)
                 self._heal(e, delay)
 
     def _heal(self, failure: QueryFailed, delay: float) -> None:

@@ -31,7 +31,8 @@ from heliograph.model import ClusterConfig
 from heliograph.runtime.connectors.connector_spec import ConnectorSpec, WorkGroup
 from heliograph.runtime.connectors.running_connector import RunningConnector
 from heliograph.runtime.connectors.schedule import time_left
-from heliograph.runtime.problems import Problems
+from heliograph.runtime.events import EventKind, Severity
+from heliograph.runtime.problems import Problems, is_passing
 
 log = logging.getLogger(__name__)
 
@@ -73,13 +74,15 @@ class Leadership:
         self._on_begin: Callable[[RunningConnector], None] = RunningConnector.start
         self._seen: tuple[MemberState, int] | None = None
         self._sentence_logged = ""
+        self._electing: str | None = None  # the answer of brokers that elect a coordinator
         servers = ",".join(target.bootstrap_servers)
         self._identity = Identity(f"{servers} {group}")
         self._looking = self._client(target, _LOOK_SECONDS)
+        self._asking = self._client(target, _JOIN_SECONDS)
         process = ServiceProcess(host=os.uname().nodename, pid=os.getpid(), url=work.url)
         self._membership = Membership(
             group,
-            asking=self._client(target, _JOIN_SECONDS),
+            asking=self._asking,
             looking=self._looking,
             protocol=Protocol(type=PROTOCOL_TYPE, name=PROTOCOL, metadata=process.metadata()),
             assignments=(RUNS, STANDS_BY),
@@ -91,6 +94,16 @@ class Leadership:
     def leads(self) -> bool:
         """Whether this service runs the group's connectors at the moment."""
         return self._led and self._membership.runs
+
+    @property
+    def unreachable(self) -> str | None:
+        """The alias of the group's cluster while none of its brokers answers: without it nothing is led."""
+        reached = all(client.meter.reachable for client in (self._asking, self._looking))
+        return None if reached else self._asking.config.alias
+
+    @property
+    def group(self) -> str:
+        return self._membership.seat.group
 
     @property
     def standing(self) -> MemberState:
@@ -149,7 +162,9 @@ class Leadership:
             except ClientError as e:
                 delay = backoff.next()
                 self.fatal_error = None if e.retriable or self._led else e
-                self._report_member_state(f"{e}; retrying" if e.tried_again else str(e))
+                self._report_member_state(
+                    f"{e}; retrying" if e.tried_again else str(e), passing=is_passing(e)
+                )
             self._follow()
             self._released.wait(min(delay, _TICK_SECONDS))
 
@@ -172,12 +187,18 @@ class Leadership:
         for connector in self.connectors:
             if not connector.leaving and jobs.get(connector.job.name) != connector.job:
                 connector.leave()
+                ending = _ending(connector.job, jobs.get(connector.job.name))
+                log.info("connector %s: %s", connector.job.name, ending)
+                self._problems.events.add(EventKind.CONNECTOR, connector.job.name, ending)
             elif connector.leaving and connector.released.is_set() and not connector.over.is_set():
                 connector.over.set()
                 self._close_aside([connector], goodbye=True)
         kept = [connector for connector in self.connectors if not connector.closed.is_set()]
         taken = {connector.job.name for connector in kept}
         begun = [self._open_connector(job) for name, job in jobs.items() if name not in taken]
+        for connector in begun:
+            log.info("Starting connector %s", connector.job.name)
+            self._problems.events.add(EventKind.CONNECTOR, connector.job.name, "starting")
         if begun or len(kept) < len(self.connectors):
             self.connectors = (*kept, *begun)
         for connector in begun:
@@ -191,11 +212,13 @@ class Leadership:
         ).start()
 
     def _end(self) -> None:
-        log.warning(
-            "%s: lost leadership of group %s (session expired or another member elected); stopping its copy",
-            ", ".join(self.names),
-            self._membership.seat.group,
+        names = ", ".join(self.names)
+        lost = (
+            f"lost leadership of group {self._membership.seat.group} (session expired or another member "
+            "elected); stopping its copy"
         )
+        log.warning("%s: %s", names, lost)
+        self._problems.events.add(EventKind.LEADERSHIP, names, lost, Severity.WARNING)
         ended, self.connectors = self.connectors, ()
         with self._lock:
             self._led, self._seen, self._sentence_logged = False, None, ""
@@ -218,15 +241,25 @@ class Leadership:
 
     # ── what people see ──────────────────────────────────────────────────────────────────────
 
-    def _report_member_state(self, problem: str | None = None) -> None:
+    @property
+    def electing(self) -> bool:
+        """Whether brokers still elect the group's coordinator, as at the first start on a new cluster."""
+        return self._electing is not None
+
+    def _report_member_state(self, problem: str | None = None, *, passing: bool = False) -> None:
         """Log the member state when it changes; report an error as a problem while it lasts."""
         standing, generation = self._membership.state, self._membership.seat.generation
         if standing is not MemberState.JOINING and (standing, generation) != self._seen:
             self._seen, before = (standing, generation), self._sentence_logged
             self._sentence_logged = self._sentence(standing)
             if self._sentence_logged != before:
-                log.info("%s: %s", ", ".join(self.names), self._sentence_logged)
+                names = ", ".join(self.names)
+                log.info("%s: %s", names, self._sentence_logged)
+                self._problems.events.add(EventKind.LEADERSHIP, names, self._sentence_logged)
         self._look_for_leader(standing)
+        if problem is None and standing is MemberState.JOINING and self._electing is not None:
+            problem, passing = self._electing, True  # asked again, not answered yet
+        self._electing = problem if passing else None
         if problem is None and standing in (MemberState.REFUSED, MemberState.ALONE):
             problem = self._sentence_logged
         self.waits_for = (
@@ -235,7 +268,8 @@ class Leadership:
         found = {} if problem is None else {"": problem}
         what = "" if self._assigned else "flow "
         for name in self.names:
-            self._problems.update(f"{what}{name}: group {self._membership.seat.group}", found)
+            area = f"{what}{name}: group {self._membership.seat.group}"
+            self._problems.update(area, found, passing=passing)
 
     def _sentence(self, standing: MemberState) -> str:
         group = self._membership.seat.group
@@ -285,6 +319,12 @@ class Leadership:
     def _client(self, target: ClusterConfig, timeout: float) -> ClusterClient:
         # The client id of Connect's workers in MM2.
         return ClusterClient(target, client_id=self.names[0], timeout=timeout, stopped=self._lapsed)
+
+
+def _ending(job: ConnectorSpec, successor: ConnectorSpec | None) -> str:
+    if successor is None:
+        return "stopping"
+    return "restarting" if successor.settings == job.settings else "restarting with other settings"
 
 
 def _close_all(connectors: Sequence[RunningConnector], goodbye: bool) -> None:

@@ -1,4 +1,4 @@
-"""How soon the copy is restarted after the Spark query has failed."""
+"""Whether and how soon the copy is restarted after the Spark query has failed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from heliograph.client.net.backoff import Backoff
 
 #: After this long without a failure, the next one is treated as the first.
 _WELL_SECONDS = 30.0
+_RESTARTS_ONCE = 3
 
 
 class Restarts:
@@ -22,3 +23,7 @@ class Restarts:
             self._backoff.reset()
         self.count += 1
         return self._backoff.next()
+
+    def gives_up(self, *, once: bool, retriable: bool, copied: bool) -> bool:
+        """A bounded run fails for the third time, or tasks can never run, and never have."""
+        return (once and self.count >= _RESTARTS_ONCE) or not (retriable or copied)

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from heliograph.config.mirror_config import FlowSetup
+from heliograph.config.mirror_config import FlowSetup, Heartbeats
 from heliograph.errors import ClientError
 from heliograph.model import Receipt
 from heliograph.runtime.connectors.connector_spec import ConnectorSpec, WorkGroup, flows_of
@@ -177,6 +177,7 @@ class Worker:
             since_ms=self._since_ms,
             slots=self._slots,
             internal_topics_seen=self._internal_topics_seen,
+            heartbeats_begun=self._heartbeats_begun,
         )
         return Leadership(work, lambda job: RunningConnector(job, around), self._problems, stop)
 
@@ -184,6 +185,13 @@ class Worker:
         return all(
             t.internal_topics_seen for t in self.connectors if t.job.is_between_clusters_of(job)
         )
+
+    def _heartbeats_begun(self, pair: Heartbeats) -> None:
+        """On a new cluster their topic is created after flows from there were observed. A flow would mirror
+        it only after `refresh.topics.interval.seconds`, 10 minutes."""
+        for flow in self.last_flows:
+            if flow.config.source == pair.target and pair.topic.name not in flow.topics():
+                flow.refresh_soon()
 
     def _update_guard(self) -> None:
         self._guard.set_flows(flows_of([job for each in self.leaderships for job in each.jobs]))

@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from heliograph.config.connectors.rest import HeaderRule, Listener, RestConfig
@@ -79,16 +79,18 @@ class _GuardedApi:
         try:
             try:
                 self._heads.check(request.method, request.headers)
-                who = await self._gate.admit(
+                admitted = await self._gate.admit(
                     request.method, request.headers, peer_of(request.scope)
                 )
-                answer = await self._answer(request)
+                who = admitted.name
+                answer = await self._answer(request, may_write=admitted.may_write)
             except Refused as e:
                 answer = e.answer()
                 if "expect" in request.headers:  # the client sends its body only after 100 Continue
                     answer = error(e.status, str(e), headers={**e.headers, **CLOSE})
             response = self._response(request, answer)
-            status, size = answer.status, len(response.body)
+            status = answer.status
+            size = 0 if isinstance(response, StreamingResponse) else len(response.body)
             return response
         finally:
             if self._config.access_log:
@@ -100,13 +102,13 @@ class _GuardedApi:
         answer = error(500, f"{type(problem).__name__}: see the worker's log")
         return Response(answer.body(), 500, media_type=answer.media_type)
 
-    async def _answer(self, request: Request) -> RestResponse:
+    async def _answer(self, request: Request, *, may_write: bool) -> RestResponse:
         """Raises Refused."""
         if self._answering >= self._limits.requests:
             raise Refused(503, f"{self._answering} requests in progress; try again", headers=_SOON)
         self._answering += 1
         try:
-            call = _call(request, await self._body(request))
+            call = _call(request, await self._body(request), may_write=may_write)
             return await run_in_threadpool(self._api.answer, call)
         finally:
             self._answering -= 1
@@ -126,9 +128,13 @@ class _GuardedApi:
             raise Refused(400, "Request body: the connection was closed before its end") from None
 
     def _response(self, request: Request, answer: RestResponse) -> Response:
-        response = Response(answer.body(), answer.status, dict(answer.headers))
-        response.headers["content-length"] = str(len(response.body))
-        if answer.media_type is not None and answer.content is not None:
+        response: Response
+        if answer.stream is not None:
+            response = StreamingResponse(answer.stream(), answer.status, dict(answer.headers))
+        else:
+            response = Response(answer.body(), answer.status, dict(answer.headers))
+            response.headers["content-length"] = str(len(response.body))
+        if answer.media_type is not None and (answer.content is not None or answer.stream):
             response.headers["content-type"] = answer.media_type
         if answer.status == 401:
             response.headers["www-authenticate"] = 'Basic realm="connect"'
@@ -167,7 +173,7 @@ async def _read(request: Request, limit: int) -> bytes:
     return bytes(body)
 
 
-def _call(request: Request, body: bytes) -> RestRequest:
+def _call(request: Request, body: bytes, *, may_write: bool) -> RestRequest:
     """Raises Refused."""
     try:
         query = parse_qs(
@@ -185,6 +191,7 @@ def _call(request: Request, body: bytes) -> RestRequest:
         headers=dict(request.headers),
         body=body,
         base=f"{request.url.scheme}://{request.headers.get('host', request.url.netloc)}",
+        may_write=may_write,
     )
 
 

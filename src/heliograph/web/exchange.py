@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 JSON = "application/json"
+EVENT_STREAM = "text/event-stream"
+ANY = "*/*"  # in `Route.produces`: it answers whatever the client accepts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestRequest:
-    """`path` has the values of a route's braces; `base` is scheme and host as the client wrote them."""
+    """`path` has the values of a route's braces; `base` is scheme and host as the client wrote them.
+    `may_write`: the user's role allows changes."""
 
     method: str
     target: str
@@ -20,6 +23,7 @@ class RestRequest:
     headers: Mapping[str, str]
     body: bytes = b""
     base: str = ""
+    may_write: bool = True
 
     def entity(self) -> bytes:
         """The body, for a handler that reads JSON. Its Content-Type is required: a browser lets a page of
@@ -41,16 +45,20 @@ class RestRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestResponse:
-    """`content` becomes JSON; None is an empty body. An error outside of all routes has no content type."""
+    """`content` becomes JSON; None is an empty body; bytes are sent as they are. An error outside of all
+    routes has no content type. `stream`: parts of a body without an end; `content` is not used then."""
 
     status: int
     content: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str | None = JSON
+    stream: Callable[[], AsyncIterator[bytes]] | None = None
 
     def body(self) -> bytes:
         if self.content is None:
             return b""
+        if isinstance(self.content, bytes):
+            return self.content
         if self.media_type == "text/plain":
             return str(self.content).encode()
         return json.dumps(self.content, separators=(",", ":"), ensure_ascii=False).encode(

@@ -9,6 +9,7 @@ import logging
 import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from heliograph.client.net.log_throttle import LogThrottle
 from heliograph.config.connectors.rest import RestConfig
@@ -25,6 +26,13 @@ _log = logging.getLogger(__name__)
 _CHECKS_AT_A_TIME = 2
 _CHECKS_WAITING = 50
 _LONGEST_NAME = 60
+
+
+class Admitted(NamedTuple):
+    """The name of the user, "-" if no login is required, and whether the user may change anything."""
+
+    name: str
+    may_write: bool
 
 
 class Gate:
@@ -49,10 +57,10 @@ class Gate:
     def close(self) -> None:
         self._checks.shutdown(wait=False, cancel_futures=True)
 
-    async def admit(self, method: str, headers: Mapping[str, str], peer: Peer) -> str:
-        """The name of the user, "-" if no login is required. Raises Refused (401, 403, 429)."""
+    async def admit(self, method: str, headers: Mapping[str, str], peer: Peer) -> Admitted:
+        """Raises Refused (401, 403, 429)."""
         if self._users is None and self._certificates is None:
-            return "-"
+            return Admitted("-", may_write=True)
         header = headers.get("authorization", "")
         if self._passwords is not None and (header or peer.subject is None):
             name, role = await self._by_password(header, peer)
@@ -61,7 +69,7 @@ class Gate:
         if not role.allows(method):
             _log.warning("403 for %s from %s: %s needs the role write", name, peer.address, method)
             raise Refused(403, f"User {name} has the role {role}; {method} needs the role write.")
-        return name
+        return Admitted(name, may_write=role is Role.WRITE)
 
     def _by_certificate(self, peer: Peer) -> tuple[str, Role]:
         name = peer.subject

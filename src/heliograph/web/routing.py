@@ -3,7 +3,7 @@
     /connectors/{connector}/tasks/{task}/status      GET HEAD OPTIONS
 
 No route has the path: 404. None has the method: 405. The body is not JSON: 415. The client does not accept
-JSON: 406. OPTIONS lists the methods, HEAD is GET without its body.
+JSON, or what else the route produces: 406. OPTIONS lists the methods, HEAD is GET without its body.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from heliograph.mm2.connect.jackson import hash_map_order
-from heliograph.web.exchange import JSON, Refused, RestRequest, RestResponse
+from heliograph.web.exchange import ANY, JSON, Refused, RestRequest, RestResponse
 
 Handler = Callable[[RestRequest], RestResponse]
 
@@ -23,12 +23,14 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """`consumes`: whether a body must be JSON; the root reads none."""
+    """`consumes`: whether a body must be JSON; the root reads none. `produces`: the media types of its
+    answers, of which the client must accept one."""
 
     template: str
     method: str
     handler: Handler
     consumes: bool = True
+    produces: tuple[str, ...] = (JSON,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class Router:
             raise Refused(405, "HTTP 405 Method Not Allowed", routed=False)
         if route.consumes and not _is_json(call.headers.get("content-type")):
             raise Refused(415, "HTTP 415 Unsupported Media Type", routed=False)
-        if not _accepts_json(call.headers.get("accept")):
+        if not accepts(call.headers.get("accept"), route.produces):
             raise Refused(406, "HTTP 406 Not Acceptable", routed=False)
         return route.handler
 
@@ -118,11 +120,12 @@ def _is_json(content_type: str | None) -> bool:
     return main in (JSON, "application/*", "*/*")
 
 
-def _accepts_json(accept: str | None) -> bool:
-    if accept is None or not accept.strip():
+def accepts(accept: str | None, produces: Sequence[str]) -> bool:
+    """Whether a client with this Accept header takes one of these media types."""
+    if accept is None or not accept.strip() or ANY in produces:
         return True
+    wanted = {ANY, "*", *produces, *(f"{each.partition('/')[0]}/*" for each in produces)}
     ranges = (each.split(";") for each in accept.lower().split(","))
     return any(
-        main.strip() in (JSON, "application/*", "*/*", "*") and "q=0" not in map(str.strip, rest)
-        for main, *rest in ranges
+        main.strip() in wanted and "q=0" not in map(str.strip, rest) for main, *rest in ranges
     )

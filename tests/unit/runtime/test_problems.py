@@ -4,7 +4,10 @@ import logging
 
 import pytest
 
-from heliograph.runtime.problems import Problems, summed_up
+from heliograph.errors import BrokerError, ConnectionLost
+from heliograph.runtime.problems import Problems, is_passing, summed_up
+from heliograph.wire import messages
+from heliograph.wire.error_codes import ErrorCode
 
 TROUBLE = {"orders": "orders: refused; grant CREATE"}
 
@@ -51,6 +54,20 @@ def test_what_one_area_finds_leaves_the_others_alone() -> None:
     ]
 
 
+def test_what_brokers_solve_within_seconds_is_shown_only_if_it_lasts() -> None:
+    now = [0.0]
+    problems = Problems(clock=lambda: now[0])
+    problems.update("flow a->b: group a-mm2", {"": "NOT_COORDINATOR"}, passing=True)
+    problems.update("flow a->b: ACLs", TROUBLE)
+
+    assert problems.lasting() == ["flow a->b: ACLs: orders: refused; grant CREATE"]
+    now[0] = 11.0
+    assert problems.lasting() == [
+        "flow a->b: group a-mm2: NOT_COORDINATOR",
+        "flow a->b: ACLs: orders: refused; grant CREATE",
+    ]
+
+
 def test_the_same_trouble_with_many_is_summed_up(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     problems = Problems()
@@ -87,3 +104,78 @@ def test_a_problem_that_comes_back_in_a_new_term_is_said_again(
     problems.update("flow a->b: ACLs", TROUBLE)
 
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+ELECTIONS = [{"": f"group 'g': {name}; retrying"} for name in ("NOT_COORDINATOR", "LOADING")]
+
+
+def elect(problems: Problems, clock: Clock, seconds: int) -> None:
+    """Brokers answer now with this error, now with that, every half second."""
+    for number in range(2 * seconds):
+        problems.update("group g", ELECTIONS[number % 2], passing=True)
+        clock.now += 0.5
+
+
+def test_an_election_that_passes_within_10_s_is_not_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    problems = Problems(clock := Clock())
+
+    for _ in range(3):
+        elect(problems, clock, 9)
+        problems.update("group g", {})
+
+    assert caplog.messages == []
+
+
+def test_an_election_that_lasts_is_one_line_and_one_when_it_is_over(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    problems = Problems(clock := Clock())
+
+    elect(problems, clock, 60)
+    assert problems.sentences() == ["group g: group 'g': LOADING; retrying"]
+    problems.update("group g", {})
+
+    assert caplog.messages == [
+        "group g: group 'g': NOT_COORDINATOR; retrying (for 10 s)",
+        "group g: resolved: group 'g': LOADING; retrying",
+    ]
+
+
+def test_another_problem_after_an_election_is_logged_at_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    problems = Problems(clock := Clock())
+
+    elect(problems, clock, 2)
+    problems.update("group g", {"": "no permission"})
+
+    assert caplog.messages == ["group g: no permission"]
+
+
+@pytest.mark.parametrize(
+    ("code", "passing"),
+    [
+        (ErrorCode.COORDINATOR_NOT_AVAILABLE, True),
+        (ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, True),
+        (ErrorCode.NOT_COORDINATOR, True),
+        (ErrorCode.LEADER_NOT_AVAILABLE, True),
+        (ErrorCode.GROUP_AUTHORIZATION_FAILED, False),
+    ],
+)
+def test_what_brokers_answer_while_they_elect_passes(code: int, passing: bool) -> None:
+    error = messages.broker_error(code, "group 'g'")
+
+    assert isinstance(error, BrokerError)
+    assert is_passing(error) == passing
+    assert not is_passing(ConnectionLost("gone"))

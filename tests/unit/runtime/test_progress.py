@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heliograph.model import PartitionState, Receipt, TopicPartition
+from heliograph.measured import BatchCounts
+from heliograph.model import Lease, PartitionState, Receipt, TopicPartition
 from heliograph.runtime.progress import Progress
+from support.snapshots import times
 
 
 def receipt(
@@ -129,3 +131,89 @@ def test_a_restart_counts_what_was_said_before_and_shows_why_nothing_moves() -> 
     assert progress.records == 7
     assert progress.restarts == 1
     assert progress.receipts()[0].state is PartitionState.RUNNING
+
+
+def test_lag_in_seconds_is_the_age_of_the_newest_record_copied() -> None:
+    progress = Progress(clock=lambda: 1000.0)
+    progress.begin(1)
+    progress.update(1, [replace(receipt(position=5), newest_ms=400_000)])
+    ((_, _, view),) = progress.views()
+
+    assert view.lag_seconds(1000.0) == 600.0
+
+
+def test_a_partition_that_was_at_the_end_is_late_since_it_left_it() -> None:
+    """The newest record may be of yesterday: a topic without traffic is not late when a record comes."""
+    now = [1000.0]
+    progress = Progress(clock=lambda: now[0])
+    progress.begin(1)
+    progress.update(1, [replace(receipt(), newest_ms=400_000)])
+    ((_, _, view),) = progress.views()
+    assert view.lag_seconds(1000.0) == 0.0
+
+    now[0] = 1010.0
+    progress.update(1, [replace(receipt(end=12), newest_ms=400_000)])
+    assert view.lag_seconds(1013.0) == 3.0
+    progress.update(1, [replace(receipt(position=11, end=12), newest_ms=1_012_000)])
+    assert view.lag_seconds(1013.0) == 1.0
+
+
+def test_how_late_it_is_before_anything_is_copied_is_not_known() -> None:
+    progress = Progress()
+    progress.begin(1)
+    progress.update(1, [receipt(position=5), receipt(partition=1, end=-1)])
+
+    assert [view.lag_seconds(9e9) for _, _, view in progress.views()] == [None, None]
+
+
+def test_counters_of_batches_and_times_go_on_over_epochs() -> None:
+    progress = Progress()
+    counted = replace(receipt(), batches=BatchCounts(passed=2), latencies=times(0.5), resumes=1)
+    progress.begin(1)
+    progress.update(1, [counted])
+    progress.settle([counted])
+    progress.begin(2)
+    progress.update(2, [counted])
+    ((_, _, view),) = progress.views()
+
+    assert (view.batches.passed, view.latencies.count, view.resumes) == (4, 2, 2)
+
+
+def test_a_pause_is_from_the_end_of_an_epoch_to_the_next_receipts() -> None:
+    now = [1000.0]
+    progress = Progress(clock=lambda: now[0])
+    progress.begin(1)
+    progress.update(1, [receipt()])
+    progress.pausing()
+    now[0] = 1002.0
+    progress.pausing()
+    progress.settle([receipt()])
+    progress.begin(2)
+    now[0] = 1003.5
+    progress.update(2, [receipt()])
+    progress.update(2, [receipt()])
+
+    assert (progress.epochs, progress.pause_seconds) == (2, 3.5)
+
+
+def test_a_partition_has_the_task_that_its_lease_is_with() -> None:
+    progress = Progress()
+    lease = Lease(flow="a->b", topic="orders", partition=0, target_topic="a.orders", start=0)
+    progress.begin(1, [[], [], [lease]])
+    progress.update(1, [receipt()])
+    ((_, _, view),) = progress.views()
+
+    assert view.task == 2
+
+
+def test_a_new_epoch_forgets_neither_the_last_copy_nor_how_late_it_is() -> None:
+    progress = Progress(clock=lambda: 1000.0)
+    copied = replace(receipt(position=5), newest_ms=400_000, copied_ms=900_000)
+    progress.begin(1)
+    progress.update(1, [copied])
+    progress.settle([copied])
+    progress.begin(2)
+    progress.update(2, [receipt(position=5)])
+    ((_, _, view),) = progress.views()
+
+    assert (view.copied_ms, view.lag_seconds(1000.0)) == (900_000, 600.0)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.certificates import Authority
 from heliograph.web.listener.limits import Limits
-from support.brokers.certificates import Authority
 from support.rest.listening import (
     PATIENCE,
     answer,

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.certificates import Authority, Identity
 from heliograph.config.security.rest_users import User
 from heliograph.security import Secret
 from heliograph.web import passwords
 from heliograph.web.listener.attempts import BURST, SECONDS_EACH, Attempts
 from heliograph.web.passwords import Passwords, hashed
-from support.brokers.certificates import Authority, Identity
 from support.rest.asking import HEARTBEAT, JSON_BODY, Asking
 from support.rest.listening import PATIENCE, basic, get, head, send, serving
 

@@ -11,6 +11,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
 from heliograph.model import Copied
 from heliograph.runtime.connectors.schedule import Schedule
+from heliograph.runtime.metering.checkpoint_figures import CheckpointFigures
 from heliograph.runtime.problems import Problems
 from heliograph.sync.checkpoints import CheckpointSync
 from heliograph.sync.group_offsets import sync_group_offsets
@@ -34,7 +35,7 @@ class CheckpointConnector:
     ) -> None:
         assert flow.checkpoints is not None
         self.fatal_error: ClientError | None = None  # one that does not pass by waiting
-        self.emitted = 0  # checkpoints
+        self.figures = CheckpointFigures()
         self._config = flow.checkpoints
         self._source = source
         self._target = target
@@ -54,6 +55,11 @@ class CheckpointConnector:
     def run_once(self) -> None:
         """In a bounded run: all jobs once, after everything is copied."""
         self._schedule.run_all()
+
+    @property
+    def emitted(self) -> int:
+        """Checkpoints written."""
+        return self.figures.checkpoints
 
     @property
     def groups(self) -> frozenset[str] | None:
@@ -87,14 +93,16 @@ class CheckpointConnector:
             raise
         self.fatal_error = None
         self._groups = found.followed
-        return found.problems
+        self.figures.followed(found)
+        return found.problems | found.unmatched
 
     def _emit(self) -> Mapping[str, str]:
         self._await_internal_topics()
         for copied in self._take_copied():
             self._checkpoints.learn(copied.partition, copied.ranges, copied.origin)
-        emitted = self._checkpoints.emit(int(time.time() * 1000))
-        self.emitted += emitted.checkpoints
+        now = time.time()
+        emitted = self._checkpoints.emit(int(now * 1000))
+        self.figures.emitted(emitted, time.time(), time.time() - now)
         return emitted.problems
 
     def _take_copied(self) -> list[Copied]:
@@ -111,7 +119,9 @@ class CheckpointConnector:
 
     def _sync_group_offsets(self) -> Mapping[str, str]:
         checkpoints, ids = self._checkpoints.checkpoints(), self._checkpoints.topic_ids()
-        return sync_group_offsets(self._target, checkpoints, ids).problems
+        synced = sync_group_offsets(self._target, checkpoints, ids)
+        self.figures.synced(synced)
+        return synced.problems
 
     def _await_internal_topics(self) -> None:
         """The source connector creates them at its start; until then, a missing topic is not a problem."""

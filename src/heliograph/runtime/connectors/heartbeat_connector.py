@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import Heartbeats
@@ -22,9 +22,12 @@ class PairHeartbeats:
         stop: threading.Event,
         *,
         offsets: ClusterClient | None = None,
+        begun: Callable[[], None],
     ) -> None:
+        """`begun` is called when the first heartbeat is written: its topic may be new."""
         self.emitted = 0
         self._clients = [target] if offsets is None else [target, offsets]
+        self._begun = begun
         self._sync = HeartbeatSync(config, target, offsets)
         name = config.name
         self._schedule = Schedule(f"{name} heartbeats", problems, stop)
@@ -44,4 +47,6 @@ class PairHeartbeats:
     def _emit(self) -> Mapping[str, str]:
         problems = self._sync.emit(int(time.time() * 1000))
         self.emitted += not problems
+        if self.emitted == 1:
+            self._begun()
         return problems

@@ -34,7 +34,8 @@ _KEEP_SECONDS = 0.25
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeContext:
     """What the connectors of one service share. `internal_topics_seen(job)`: whether the connector that
-    copies between the same clusters, if there is one, has created their internal topics."""
+    copies between the same clusters, if there is one, has created their internal topics.
+    `heartbeats_begun(pair)`: called when the first heartbeat of a pair is written."""
 
     guard: CycleGuard
     progress: Progress
@@ -43,6 +44,7 @@ class RuntimeContext:
     since_ms: int
     slots: int
     internal_topics_seen: Callable[[ConnectorSpec], bool]
+    heartbeats_begun: Callable[[Heartbeats], None]
 
 
 class RunningConnector:
@@ -60,6 +62,7 @@ class RunningConnector:
         self.closed = threading.Event()
         self.flow: ObservedFlow | None = None
         self.groups: CheckpointConnector | None = None
+        self.clients: list[ClusterClient] = []
         self._around = around
         self._lock = threading.Lock()
         self._closing = False
@@ -166,6 +169,7 @@ class RunningConnector:
             self._around.guard,
             self._fencing(flow) if flow.exactly_once is not None else None,
             offsets=self._offsets_client(flow),
+            events=self._around.problems.events,
         )
 
     def _fencing(self, flow: FlowConfig) -> Fencing:
@@ -192,7 +196,12 @@ class RunningConnector:
     def _pair_heartbeats(self, pair: Heartbeats) -> PairHeartbeats:
         target = self._client(pair, pair.target, ClientRole.HEARTBEATS_TARGET_ADMIN)
         return PairHeartbeats(
-            pair, target, self._around.problems, self.over, offsets=self._offsets_client(pair)
+            pair,
+            target,
+            self._around.problems,
+            self.over,
+            offsets=self._offsets_client(pair),
+            begun=lambda: self._around.heartbeats_begun(pair),
         )
 
     def _offsets_client(self, pair: FlowConfig | Heartbeats) -> ClusterClient | None:
@@ -204,8 +213,10 @@ class RunningConnector:
     def _client(self, pair: FlowConfig | Heartbeats, alias: str, role: str) -> ClusterClient:
         name = self.job.connector_name
         cluster = self.job.cluster(alias)
-        return ClusterClient(
+        client = ClusterClient(
             cluster.for_client(next(kind for kind in ClientKind if kind in role.split("-"))),
             client_id=client_id(pair.source, pair.target, name, role=role),
             stopped=self.over.is_set,
         )
+        self.clients.append(client)
+        return client

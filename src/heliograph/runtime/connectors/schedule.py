@@ -12,15 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from heliograph.errors import ClientError
-from heliograph.runtime.problems import Problems
+from heliograph.runtime.problems import Problems, is_passing
 
 log = logging.getLogger(__name__)
 
 #: Returns the problems found, subject -> sentence.
 Action = Callable[[], Mapping[str, str]]
 
-#: The duration of jobs with a shorter interval is logged at DEBUG.
-_CHATTY_SECONDS = 10.0
 #: The shortest pause after a failed request.
 _RETRY_SECONDS = 1.0
 
@@ -79,26 +77,24 @@ class Schedule:
             self._do(job)
 
     def _do(self, job: _Job) -> None:
-        began = time.monotonic()
+        began, passing = time.monotonic(), False
         try:
             found = job.action()
         except ClientError as e:
             if self._stop.is_set():
                 return  # the stop interrupted the request
             job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
-            found = {"": f"{e}; retrying" if e.tried_again else str(e)}
+            found, passing = {"": f"{e}; retrying" if e.tried_again else str(e)}, is_passing(e)
         except Exception as e:
             log.exception("%s: unexpected failure", job.area)
             found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
-        log_duration(job.area, began, job.interval)
-        self._problems.update(job.area, found)
+        log_duration(job.area, began)
+        self._problems.update(job.area, found, passing=passing)
 
 
-def log_duration(area: str, began: float, interval: float) -> None:
+def log_duration(area: str, began: float) -> None:
     """Logged by Java's `Scheduler`, too: the duration of a job is the lower limit for its interval."""
-    milliseconds = int((time.monotonic() - began) * 1000)
-    chatter = interval < _CHATTY_SECONDS or not milliseconds
-    log.log(logging.DEBUG if chatter else logging.INFO, "%s took %d ms", area, milliseconds)
+    log.debug("%s took %d ms", area, int((time.monotonic() - began) * 1000))
 
 
 def time_left(seconds: float) -> Callable[[], float]:

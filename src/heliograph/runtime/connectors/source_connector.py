@@ -32,6 +32,10 @@ from heliograph.sync.state import StateSync
 #: How often the creation of a missing internal topic is retried.
 _INTERNAL_TOPICS_SECONDS = 30.0
 _STATE_SECONDS = 5.0
+#: Until every partition has reported once: `heliograph status` is not to call one WAITING that is copied.
+_FIRST_STATE_SECONDS = 1.0
+#: At most for so long: tasks may never start, and the state topic may be one that cannot be created.
+_FIRST_STATES_SECONDS = 60.0
 #: The roles of each thread's clients, for the source and the target.
 _ROLES = {
     "topics": (ClientRole.REPLICATION_SOURCE_ADMIN, ClientRole.REPLICATION_TARGET_ADMIN),
@@ -69,12 +73,16 @@ class SourceConnector:
         }
         self._state = StateSync(flow.config, *self._both("state"), since_ms)
         self._stop = stop
+        self._next_state = 0.0
+        self._first_states_until = time.monotonic() + _FIRST_STATES_SECONDS
+        self._state_problems: Mapping[str, str] = {}
         self.internal_topics_seen = False
+        self._acl_note: str | None = None
         self._topic_jobs = Schedule(f"{flow.config.name} topics and ACLs", problems, stop)
         self._state_jobs = Schedule(f"{flow.config.name} state", problems, stop)
         self._plan_topics()
         self._state_jobs.every(
-            _STATE_SECONDS, f"flow {flow.config.name}: state", self._report_state
+            _FIRST_STATE_SECONDS, f"flow {flow.config.name}: state", self._report_state
         )
 
     def start(self) -> None:
@@ -144,10 +152,16 @@ class SourceConnector:
 
     def _sync_acls(self) -> Mapping[str, str]:
         source, target = self._both("topics")
-        return sync_acls(self._config, self._topic_filter, source, target).problems
+        changes = sync_acls(self._config, self._topic_filter, source, target)
+        if changes.note is not None and changes.note != self._acl_note:
+            log.info("flow %s: %s", self._config.name, changes.note)
+        self._acl_note = changes.note
+        return changes.problems
 
     def _report_state(self) -> Mapping[str, str]:
         """As soon as the flow is observed, before it copies: other mirrors detect cycles by it."""
+        if time.monotonic() < self._next_state:
+            return self._state_problems
         if not self._await(lambda: self._flow.observed, _STATE_SECONDS):
             return {}
         noted = {
@@ -155,7 +169,16 @@ class SourceConnector:
             **self._fallback_partitions(),
             **self._left_out(),
         }
-        return {**noted, **self._write_state(RUNNING)}
+        self._state_problems = {**noted, **self._write_state(RUNNING)}
+        now = time.monotonic()
+        if self._all_reported() or now > self._first_states_until:
+            self._next_state = now + _STATE_SECONDS
+        return self._state_problems
+
+    def _all_reported(self) -> bool:
+        name = self._config.name
+        reported = sum(receipt.flow == name for receipt in self._progress.receipts())
+        return reported + len(self._flow.gaps.failed()) >= len(self._flow.partitions() or ())
 
     def _shared_partitions(self) -> Mapping[str, str]:
         """Remote partitions that other programs write to."""
@@ -196,17 +219,23 @@ class SourceConnector:
             for r in self._progress.receipts()
             if r.flow == name and TopicPartition(r.topic, r.partition) not in failed
         ]
-        problems = self._problems.below(f"flow {name}")
-        return self._state.write(
+        problems = self._problems.below(f"flow {name}") | self._problems.below("metrics")
+        history = self._flow.history
+        events, seen = history.pending()
+        found = self._state.write(
             state,
             [*receipts, *failed.values()],
             refused=self._flow.refused(),
             problems=problems,
             origins=self._flow.gaps.origins(),
             gaps=self._flow.gaps.records(),
+            events=events,
             restarts=self._progress.restarts,
             now_ms=int(time.time() * 1000),
         )
+        if not found:  # else the topic is missing
+            history.stored(events, seen)
+        return found
 
     def _await(self, ready: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition became true in time and before the stop."""

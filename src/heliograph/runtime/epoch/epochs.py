@@ -20,12 +20,14 @@ from typing import Any
 
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.errors import ClientError, Fenced
+from heliograph.measured import TaskReport
 from heliograph.model import Lease, ProducerIdentity, Receipt
 from heliograph.plan.epoch import plan_epoch
 from heliograph.runtime.epoch.epoch_run import EpochRun
 from heliograph.runtime.epoch.fencing import task_producers
 from heliograph.runtime.epoch.load_monitor import LoadMonitor
 from heliograph.runtime.epoch.task_setups import TaskSetups
+from heliograph.runtime.events import EventKind
 from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
@@ -87,6 +89,7 @@ class Epochs:
             config.channel_port,
             on_done=partial(self._queue, self._on_done),
             on_gone=partial(self._queue, self._on_gone),
+            on_reports=partial(self._queue, self._on_reports),
         )
 
     def new_query(self, session: Any) -> CopyQuery:
@@ -140,9 +143,10 @@ class Epochs:
             return False
         self._number += 1
         self.running = EpochRun(number=self._number, tasks=tasks, started=time.monotonic())
-        self._progress.begin(self._number)
+        self._progress.begin(self._number, tasks)
         self._channel.open_epoch(self._number)
-        log.info("epoch %d: %d partitions over %d tasks", self._number, leases, self._spark.slots)
+        used = sum(1 for task in tasks if task)
+        self._tell(self._number, _shares(leases, used))
         assert self._query is not None
         setups = self._setups.pack(self._worker.setups(flows))
         self._query.add(self._number, tasks, setups, self._producers(tasks))
@@ -161,7 +165,8 @@ class Epochs:
         if run is None or run.ending:
             return
         run.ending = True
-        log.info("epoch %d: ending (%s)", run.number, why)
+        self._progress.pausing()
+        self._tell(run.number, f"ending ({why})")
         self._channel.end_epoch(run.number)
 
     def await_end(self) -> None:
@@ -177,7 +182,12 @@ class Epochs:
     def give_up(self) -> None:
         """After a failure of the query: when this returns, no task copies under the epoch's leases."""
         self.running = None
+        self._progress.pausing()
         self._channel.withdraw(self._number, STOP_SECONDS, self._stop.is_set)
+
+    def _tell(self, epoch: int, what: str) -> None:
+        log.info("epoch %d: %s", epoch, what)
+        self._problems.events.add(EventKind.EPOCH, f"epoch {epoch}", what)
 
     def _producers(self, tasks: list[list[Lease]]) -> list[dict[str, ProducerIdentity]]:
         """By task, the producer identities of exactly-once flows in this epoch."""
@@ -198,6 +208,10 @@ class Epochs:
         self._worker.learn(receipts)
         for flow in self._leased:
             self._problems.update(copy_area(flow), {})
+
+    def _on_reports(self, epoch: int, task: int, reports: list[TaskReport]) -> None:
+        if self.running is not None and epoch == self.running.number:
+            self._progress.tasks.update(task, reports)
 
     def _on_done(self, epoch: int, task: int) -> None:
         if self.running is not None and epoch == self.running.number:
@@ -278,15 +292,21 @@ class Epochs:
         lost = [flow for flow in self._leased if flow not in led]
         for flow in lost:
             name = flow.config.name
-            log.info(
-                "epoch %d: ending for flow %s (no longer run by this service)", self._number, name
-            )
+            self._tell(self._number, f"ending for flow {name} (no longer run by this service)")
             self._channel.end_epoch(self._number, name)
             self._progress.leave(name, "no longer run by this service")
             self._leased.remove(flow)
             self._dropped.append(flow)
         if lost and not self._leased:
             self.end("this service runs no flow")
+
+
+def _shares(partitions: int, tasks: int) -> str:
+    """Tasks of Spark, of which a connector may have another number in its status."""
+    return (
+        f"{partitions} partition{'' if partitions == 1 else 's'} in "
+        f"{tasks} Spark task{'' if tasks == 1 else 's'}"
+    )
 
 
 def copy_area(flow: ObservedFlow) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from heliograph.client.security.credential_bundle import CredentialBundle, carries_secrets
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ConfigError
-from heliograph.plan.spark_protection import refusal, warning
+from heliograph.plan.spark.protection import refusal, warning
 from heliograph.spark.session import ClusterSpark, LocalSpark
 
 log = logging.getLogger(__name__)

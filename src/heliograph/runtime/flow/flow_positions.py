@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.model import Lineage, ProducerSnapshot, Receipt, TopicPartition
@@ -55,12 +55,19 @@ class FlowPositions:
         with self._lock:
             self._positions |= positions
 
-    def move(self, moved: Mapping[TopicPartition, int | None]) -> None:
-        """New positions because of a gap or a user's offset; None: no position until one is found."""
+    def move(
+        self,
+        moved: Mapping[TopicPartition, int | None],
+        same_topics: Collection[TopicPartition] = (),
+    ) -> None:
+        """New positions because of a gap or a user's offset; None: no position until one is found. Within the
+        `same_topics` the copy continues under the next epoch of its producer id."""
         with self._lock:
             for partition, position in moved.items():
                 self._unstored.add(partition)
-                self._snapshots.pop(partition, None)
+                snapshot = self._snapshots.pop(partition, None)
+                if snapshot is not None and position is not None and partition in same_topics:
+                    self._snapshots[partition] = snapshot.retire(position)
                 if position is None:
                     self._positions.pop(partition, None)
                 else:

@@ -20,6 +20,7 @@ from heliograph.config.mirror_config import FlowConfig
 from heliograph.mm2.state_records import GapRecord, PartitionStatus
 from heliograph.model import (
     AckedOffsets,
+    Gap,
     GapKind,
     LeaderEpochMark,
     Lineage,
@@ -53,6 +54,8 @@ LookAtLogs = Callable[
 ]
 #: New positions; None: no position until one is found.
 Moved = dict[TopicPartition, int | None]
+#: What a lease must have to be up to date: the ids of both topics, and its generation.
+Identity = tuple[TopicIdPair, int]
 
 
 class FlowGaps:
@@ -144,9 +147,19 @@ class FlowGaps:
                 if its.failed is None and not its.moving
             }
 
-    def identities(self) -> dict[TopicPartition, tuple[TopicIdPair, int]]:
+    def identities(self) -> dict[TopicPartition, Identity]:
         """What a lease must have to be up to date."""
         return {p: (each.origin, each.generation) for p, each in self.lineages().items()}
+
+    def same_topics(self, before: Mapping[TopicPartition, Identity]) -> frozenset[TopicPartition]:
+        """Partitions that are still copied between the same two topics as then."""
+        with self._lock:
+            return frozenset(
+                partition
+                for partition, (then, _) in before.items()
+                if not differs(then.source, (now := self._of(partition).origin).source)
+                and not differs(then.target, now.target)
+            )
 
     def copied_between(self, partition: TopicPartition, generation: int) -> TopicIdPair | None:
         """The topics that a task of this generation copies between; None if it is not the current one."""
@@ -167,6 +180,26 @@ class FlowGaps:
     def records(self) -> list[GapRecord]:
         with self._lock:
             return [its.record for its in self._partitions.values() if its.record is not None]
+
+    def newest(self) -> list[tuple[TopicPartition, Gap]]:
+        """The last few gaps of each partition, oldest first."""
+        with self._lock:
+            return [(p, gap) for p, its in self._partitions.items() for gap in its.newest]
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Gaps found since this service started, by each kind: their number, and records never mirrored."""
+        with self._lock:
+            found = [
+                (kind, its)
+                for each in self._partitions.values()
+                for kind, its in each.found.items()
+            ]
+        # A counter that begins at 0 is what Prometheus' increase() needs to see the first gap.
+        sums: dict[str, tuple[int, int]] = {kind.value: (0, 0) for kind in GapKind}
+        for kind, (gaps, records) in found:
+            before = sums[kind]
+            sums[kind] = (before[0] + gaps, before[1] + records)
+        return sums
 
     def failed(self) -> dict[TopicPartition, Receipt]:
         """Partitions that wait for the user; their receipts have the cause."""
@@ -291,7 +324,12 @@ class FlowGaps:
                 its.confirmed = its.confirmed._replace(target=its.origin.target)
                 its.begin_remote()
             return False
-        its.begin_generation(mark)
+        same = not (
+            differs(before.source, its.origin.source) or differs(before.target, its.origin.target)
+        )
+        # At least once, the retired snapshot has the length of the remote log.
+        kept = its.acked_before(verdict.position) if same and self._flow.exactly_once else None
+        its.begin_generation(mark, kept)
         return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.backoff import Backoff
@@ -19,7 +19,6 @@ from heliograph.model import (
     LogBounds,
     OffsetReset,
     Receipt,
-    TopicIdPair,
     TopicPartition,
 )
 from heliograph.plan.epoch import FlowView
@@ -27,7 +26,9 @@ from heliograph.plan.internal_topics import offsets_of, state_of
 from heliograph.plan.topic_outcome import TopicIds
 from heliograph.runtime.connectors.schedule import log_duration
 from heliograph.runtime.epoch.fencing import Fencing
+from heliograph.runtime.events import EventLog
 from heliograph.runtime.flow.cycle_guard import CycleGuard
+from heliograph.runtime.flow.event_history import EventHistory
 from heliograph.runtime.flow.flow_positions import FlowPositions
 from heliograph.runtime.flow.log_gaps import FlowGaps
 from heliograph.runtime.flow.resume_points import read_committed_logs, read_resume_points
@@ -58,10 +59,12 @@ class ObservedFlow:
         fencing: Fencing | None = None,
         *,
         offsets: ClusterClient | None = None,
+        events: EventLog | None = None,
     ) -> None:
         """`offsets` is a client of the cluster with the offsets topic, if that is not the target."""
         self.config = config
         self.gaps = FlowGaps(config)
+        self.history = EventHistory(config.name, events or EventLog())
         self.fencing = fencing  # None unless it mirrors exactly once
         self.fatal_error: ClientError | None = None
         self._guard = guard
@@ -76,6 +79,7 @@ class ObservedFlow:
         self._forgotten = 0  # how often
         self._problems: dict[str, str] = {}
         self._change: str | None = None
+        self._refresh_asked = threading.Event()
         # Used by the observing thread alone.
         self._ids = TopicIds()
         self._refreshed = 0.0
@@ -100,6 +104,10 @@ class ObservedFlow:
         self._positions.forget()
         self.gaps.forget()
 
+    def refresh_soon(self) -> None:
+        """Read the topics again without waiting for the interval, once the flow is observed."""
+        self._refresh_asked.set()
+
     def take_change(self) -> str | None:
         """A sentence on what has changed since the last call."""
         with self._lock:
@@ -115,6 +123,11 @@ class ObservedFlow:
     def refused(self) -> tuple[str, ...]:
         """Topics that are not mirrored because they would form a cycle."""
         return tuple(sorted(self._guard.refused(self.config)))
+
+    @property
+    def reachable(self) -> dict[str, bool]:
+        """By alias: whether a broker answered the last request of this flow's driver."""
+        return {each.config.alias: each.meter.reachable for each in (self._source, self._target)}
 
     @property
     def target_id(self) -> str | None:
@@ -195,6 +208,9 @@ class ObservedFlow:
 
     def keep(self) -> Mapping[str, str]:
         """A job for every second: observe until that succeeds, then refresh when it is due."""
+        if self.observed and self._refresh_asked.is_set():
+            self._refresh_asked.clear()
+            self._next_refresh = 0.0
         if self.gaps.take_recheck():
             self._next_refresh = min(self._next_refresh, self._refreshed + _RECHECK_SECONDS)
         if not self.observed:
@@ -225,8 +241,7 @@ class ObservedFlow:
             self._sync_topics()
             moved = self._look_for_gaps()
             self._reset_unknown()
-        interval = self.config.refresh_interval_seconds or 0
-        log_duration(f"flow {self.config.name}: topics", began, interval)
+        log_duration(f"flow {self.config.name}: topics", began)
         now = self._positions.partitions
         added, removed = len(now - before), len(before - now)
         if added or removed:
@@ -268,7 +283,8 @@ class ObservedFlow:
         by_stored = sum(each.by_stored for each in points.found.values())
         if by_stored and self.fencing is None:
             log.info(
-                "flow %s: %d partitions resume, at least once, at offsets stored by another mirror or a user",
+                "flow %s: %d partitions resume, at least once, at offsets stored by another mirror or a "
+                "user, or by auto.offset.reset where the stored offset was deleted",
                 self.config.name,
                 by_stored,
             )
@@ -315,6 +331,7 @@ class ObservedFlow:
             statuses = read_statuses(self._target, state_topic(self.config.source))
             name = self.config.name
             self.gaps.load(statuses.partitions.get(name, {}), statuses.gaps.get(name, {}))
+            self.history.load(statuses.events.get(name, ()))
 
     def _look_for_gaps(self, ends: Mapping[TopicPartition, int] | None = None) -> bool:
         """Whether any lease is out of date."""
@@ -331,16 +348,12 @@ class ObservedFlow:
             past_end=[p for p, end in (ends or {}).items() if positions.get(p, 0) > end],
             logs=self._logs,
         )
-        self._move(moved)
-        self._drop_snapshots(before)
-        return before != self.gaps.identities()
-
-    def _drop_snapshots(self, before: Mapping[TopicPartition, tuple[TopicIdPair, int]]) -> None:
-        """A snapshot is not valid for another topic of the same name."""
+        same = self.gaps.same_topics(before)
+        self._move(moved, same)
         now = self.gaps.identities()
-        self._positions.drop_snapshots(
-            p for p in before.keys() & now.keys() if before[p][1] != now[p][1]
-        )
+        # A snapshot is not valid for another topic of the same name.
+        self._positions.drop_snapshots(before.keys() & now.keys() - same)
+        return before != now
 
     def _logs(
         self, marks: Mapping[TopicPartition, LeaderEpochMark | None]
@@ -362,8 +375,12 @@ class ObservedFlow:
             self._release_backoff.reset()
             self._note(f"flow {self.config.name}: {len(released)} partitions resume")
 
-    def _move(self, moved: Mapping[TopicPartition, int | None]) -> None:
-        self._positions.move(moved)
+    def _move(
+        self,
+        moved: Mapping[TopicPartition, int | None],
+        same_topics: Collection[TopicPartition] = (),
+    ) -> None:
+        self._positions.move(moved, same_topics)
         self.gaps.moved(moved)
 
     def _schedule_refresh(self) -> None:

@@ -43,6 +43,11 @@ class PartitionGaps:
     record: GapRecord | None = None
     failed: Receipt | None = None
     moving: bool = False  # its flow does not have the new position yet
+    found: dict[GapKind, tuple[int, int]] = field(
+        default_factory=dict
+    )  # number and records, by kind
+    #: The newest gaps, for the time line: those of this service, and the last one of the service before.
+    newest: deque[Gap] = field(default_factory=lambda: deque(maxlen=_RECENT))
     _unread: bool = False  # the stored offset at the time of the failure is not read yet
     _recent: deque[Gap] = field(default_factory=lambda: deque(maxlen=_RECENT))
 
@@ -71,6 +76,8 @@ class PartitionGaps:
         # An older generation's ranges are of a remote topic that no longer exists.
         if landed and receipt.generation == self.generation:
             self.acked_offsets = landed[-1].acked_offsets
+        if receipt.acked_offsets is not None and receipt.generation == self.generation:
+            self.acked_offsets = receipt.acked_offsets
         self.source_end = max(receipt.source_end, self.source_end)
         if receipt.stored:
             self.confirmed = self.origin
@@ -84,6 +91,9 @@ class PartitionGaps:
                     self.fail(receipt.position)
 
     def count(self, gap: Gap) -> None:
+        self.newest.append(gap)
+        number, records = self.found.get(gap.kind, (0, 0))
+        self.found[gap.kind] = (number + 1, records + gap.unmirrored)
         before = self.record
         self.record = GapRecord(
             topic=self.partition.topic,
@@ -110,6 +120,7 @@ class PartitionGaps:
         if not self.policy.fails(record.last.kind):
             record = replace(record, failure=None)
         self.record = record
+        self.newest.append(record.last)
         if record.failure is not None:
             self.fail(record.failure.position)
 
@@ -136,12 +147,19 @@ class PartitionGaps:
         self.generation += 1
         self.acked_offsets = None
 
-    def begin_generation(self, mark: LeaderEpochMark | None = None) -> None:
-        """Another position: nothing known of the log before it is valid, except for `mark`."""
+    def acked_before(self, position: int) -> AckedOffsets | None:
+        """What the remote log must have of the records before this position, and how long it must be."""
+        acked = self.acked_offsets
+        return None if acked is None else acked._replace(upstream=min(acked.upstream, position))
+
+    def begin_generation(
+        self, mark: LeaderEpochMark | None = None, acked_offsets: AckedOffsets | None = None
+    ) -> None:
+        """Another position: nothing else known of the logs is valid."""
         self.generation += 1
         self.since = self.generation
         self.mark = mark
-        self.receipt = self.acked_offsets = None
+        self.receipt, self.acked_offsets = None, acked_offsets
         self.source_end = -1
         self.moving = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -50,7 +49,7 @@ def read_resume_points(
         if fits or before == (stored, snapshots) or not left:
             break
         before = stored, snapshots
-    log_duration(f"flow {flow.name}: stored offsets and snapshots", began, math.inf)
+    log_duration(f"flow {flow.name}: stored offsets and snapshots", began)
     return ResumePoints(stored, found)
 
 
@@ -63,7 +62,7 @@ def read_committed_logs(
     marks: dict[TopicPartition, LeaderEpochMark] = {}
     for partition, (position, logs) in stored.items():
         if logs.downstream >= 0:
-            acked[partition] = AckedOffsets(position, logs.downstream)
+            acked[partition] = AckedOffsets(position, logs.downstream, logs.last, logs.leader_epoch)
         if logs.mark is not None:
             marks[partition] = logs.mark
     return acked, marks

@@ -15,6 +15,7 @@ import yaml
 from heliograph import __version__
 from heliograph.web.endpoints.openapi_schemas import SCHEMAS, Schema, ref
 from heliograph.web.endpoints.table import ENDPOINTS, Endpoint
+from heliograph.web.exchange import JSON
 
 _DOCUMENTED = {
     200: "Current state",
@@ -34,7 +35,7 @@ _DOCUMENTED = {
     421: "The Host header is not a name of this listener (rest.allowed.hosts)",
     429: "Too many wrong passwords from this address",
     500: "Timed out, or a Kafka cluster failed",
-    503: "Still starting",
+    503: "Still starting, or too many readers of live events",
 }
 _ALWAYS = (400, 401, 403, 404, 405, 406, 413, 415, 421, 429, 500)
 
@@ -74,7 +75,10 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             *({"name": name, "in": "query", "schema": of} for name, of in endpoint.query.items()),
         ],
         "responses": {
-            **{str(code): _response(code, of) for code, of in endpoint.answers.items()},
+            **{
+                str(code): _response(code, of, endpoint.produces[0])
+                for code, of in endpoint.answers.items()
+            },
             **{
                 str(code): _response(code, ref("Error"))
                 for code in sorted({*_ALWAYS, *endpoint.errors} - endpoint.answers.keys())
@@ -93,11 +97,9 @@ def _segment(name: str) -> Schema:
     return {"type": "string", "minLength": 1}
 
 
-def _response(code: int, of: Schema | None) -> dict[str, Any]:
+def _response(code: int, of: Schema | None, media_type: str = JSON) -> dict[str, Any]:
     described: dict[str, Any] = {"description": _DOCUMENTED[code]}
-    return (
-        described if of is None else {**described, "content": {"application/json": {"schema": of}}}
-    )
+    return described if of is None else {**described, "content": {media_type: {"schema": of}}}
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from heliograph.runtime.events import EventKind, Severity
+
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": "string"}
@@ -133,6 +135,18 @@ SCHEMAS: dict[str, Schema] = {
             ),
         }
     ),
+    "Event": fields(
+        {
+            "number": NUMBER,
+            "at_ms": NUMBER,
+            "kind": {"type": "string", "enum": [each.value for each in EventKind]},
+            "severity": {"type": "string", "enum": [each.value for each in Severity]},
+            "subject": TEXT,
+            "message": TEXT,
+            "earlier": FLAG,
+        }
+    ),
+    "Events": fields({"events": items(ref("Event")), "newest": NUMBER}),
     "Level": fields({"level": TEXT, "last_modified": {"type": ["integer", "null"]}}),
     "NewLevel": fields(
         {

@@ -12,11 +12,13 @@ from functools import partial
 from typing import Any
 
 from heliograph.web.endpoints.connectors import Connectors
+from heliograph.web.endpoints.events import Events
 from heliograph.web.endpoints.loggers import Loggers
+from heliograph.web.endpoints.metrics import Metrics
 from heliograph.web.endpoints.openapi_schemas import FLAG, TEXT, Schema, items, ref, values
 from heliograph.web.endpoints.plugins import Plugins
 from heliograph.web.endpoints.root import Root
-from heliograph.web.exchange import RestRequest, RestResponse
+from heliograph.web.exchange import ANY, EVENT_STREAM, JSON, RestRequest, RestResponse
 from heliograph.web.routing import Route
 
 #: A method of one of the endpoint classes, not bound to an object yet.
@@ -33,7 +35,7 @@ _CONFIG = ref("Config")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """`summary` None: served, but not part of the public API. `answers`: the JSON of each status of success,
-    None for an empty body. `consumes`: whether a body must be JSON (`Route`)."""
+    None for an empty body. `consumes` and `produces`: as in `Route`."""
 
     method: str
     path: str
@@ -44,6 +46,7 @@ class Endpoint:
     body: Schema | None = None
     query: Mapping[str, Schema] = field(default_factory=dict)
     consumes: bool = True
+    produces: tuple[str, ...] = (JSON,)
 
 
 def bound(endpoints: Sequence[Endpoint], handlers: object) -> list[Route]:
@@ -54,6 +57,7 @@ def bound(endpoints: Sequence[Endpoint], handlers: object) -> list[Route]:
             method=each.method,
             handler=partial(each.handler, handlers),
             consumes=each.consumes,
+            produces=each.produces,
         )
         for each in endpoints
     ]
@@ -235,4 +239,29 @@ LOGGERS = (
     ),
 )
 
-ENDPOINTS = (*ROOT, *CONNECTORS, *PLUGINS, *LOGGERS)
+METRICS = (
+    Endpoint(
+        method="GET",
+        path="/metrics",
+        handler=Metrics.text,
+        summary="Metrics for Prometheus, as text or as OpenMetrics",
+        answers={200: TEXT},
+        consumes=False,
+        produces=("text/plain", ANY),
+    ),
+)
+
+EVENTS = (
+    _read(
+        "/events",
+        Events.list,
+        "The time line: the last changes of state; as text/event-stream, also those to come",
+        ref("Events"),
+        query={"since": {"type": "integer", "minimum": 0}},
+        errors=(503,),
+        consumes=False,
+        produces=(JSON, EVENT_STREAM),
+    ),
+)
+
+ENDPOINTS = (*ROOT, *CONNECTORS, *PLUGINS, *LOGGERS, *METRICS, *EVENTS)

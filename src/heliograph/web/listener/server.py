@@ -8,30 +8,44 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import cache
 
 import uvicorn
+from anyio.to_thread import current_default_thread_limiter
 
 from heliograph.config.connectors.rest import Listener, ListenerTls, RestConfig
 from heliograph.connect.herder import Herder
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import ConfigError
+from heliograph.runtime.events import EventLog
 from heliograph.web.api import Api
 from heliograph.web.app import new_app
 from heliograph.web.endpoints.connectors import Connectors
+from heliograph.web.endpoints.events import Events
 from heliograph.web.endpoints.loggers import Loggers, TellAll
+from heliograph.web.endpoints.metrics import Metrics, Scraped
 from heliograph.web.endpoints.openapi import document
 from heliograph.web.endpoints.plugins import Plugins
 from heliograph.web.endpoints.root import Root
-from heliograph.web.endpoints.table import CONNECTORS, LOGGERS, PLUGINS, ROOT, bound
+from heliograph.web.endpoints.table import (
+    CONNECTORS,
+    EVENTS,
+    LOGGERS,
+    METRICS,
+    PLUGINS,
+    ROOT,
+    bound,
+)
 from heliograph.web.gate import Gate
 from heliograph.web.listener.accepting import AcceptingServer
 from heliograph.web.listener.connections import Connections
 from heliograph.web.listener.limits import Limits
 from heliograph.web.listener.tls import ClientContext, ServerContext
 from heliograph.web.routing import Route
+from heliograph.web.streams import Streams
+from heliograph.web.ui.page import Page
 
 _log = logging.getLogger(__name__)
 
@@ -41,21 +55,24 @@ _STOP_SECONDS = 3
 _RENEW_SECONDS = 2.0
 
 
-class RestServer:
-    """Answers from `start` to `stop`. `tell_all` sets a logger's level on every worker of the cluster."""
+#: A listener, what it serves, and its TLS.
+Served = tuple[Listener, Api, ListenerTls | None]
+
+
+class HttpServer:
+    """Answers from `start` to `stop`. `setting` names its addresses in errors."""
 
     def __init__(
         self,
         config: RestConfig,
-        herder: Herder,
-        levels: LoggerLevels,
-        tell_all: TellAll,
+        served: Callable[[], Sequence[Served]],
         limits: Limits | None = None,
+        *,
+        setting: str = "listeners",
     ) -> None:
         self._config = config
-        self._herder = herder
-        self._levels = levels
-        self._tell_all = tell_all
+        self._served = served
+        self._setting = setting
         self._limits = limits or Limits()
         self._connections = Connections(config.max_connections, config.max_connections_per_ip)
         self._gate = Gate.of(config)
@@ -75,8 +92,9 @@ class RestServer:
             _log.warning("%s", warning)
         sockets: list[socket.socket] = []
         try:
-            for listener, api, tls in self._listeners():
-                opened = _open(listener)
+            for listener, api, its_tls in self._served():
+                tls = self._context(listener, its_tls)
+                opened = _open(listener, self._setting)
                 sockets.append(opened)
                 self.listening.append(_bound(listener, opened))
                 self._servers.append(
@@ -94,7 +112,6 @@ class RestServer:
         )
         self._thread.start()
         ready.result(_START_SECONDS)
-        _log.info("REST API at %s", ", ".join(map(str, self.listening)))
 
     def stop(self) -> None:
         """Requests in progress have 3 s to complete."""
@@ -104,20 +121,6 @@ class RestServer:
             self._thread.join(_STOP_SECONDS + 5)
         self._gate.close()
         self._servers, self._thread = [], None
-
-    def _listeners(self) -> list[tuple[Listener, Api, ServerContext | None]]:
-        config = self._config
-        everything = routes(self._herder, config, self._levels, self._tell_all)
-        loggers = bound(LOGGERS, Loggers(self._levels, self._tell_all))
-        main = Api(everything, _client_context(config))
-        admin = Api(loggers, _client_context(config))
-        return [
-            *((each, main, self._context(each, config.tls)) for each in config.listeners),
-            *(
-                (each, admin, self._context(each, config.admin_tls))
-                for each in config.admin_listeners or ()
-            ),
-        ]
 
     def _context(self, listener: Listener, tls: ListenerTls | None) -> ServerContext | None:
         if listener.scheme != "https" or tls is None:
@@ -144,6 +147,8 @@ class RestServer:
         asyncio.run(self._serve(sockets, ready))
 
     async def _serve(self, sockets: list[socket.socket], ready: Future[None]) -> None:
+        # A thread for each request in progress: those that wait for a starting worker must not delay /health.
+        current_default_thread_limiter().total_tokens = self._limits.requests
         serving = [
             asyncio.ensure_future(server.serve(sockets=[opened]))
             for server, opened in zip(self._servers, sockets, strict=True)
@@ -168,14 +173,64 @@ class RestServer:
                 await asyncio.to_thread(each.refresh)
 
 
+class RestServer(HttpServer):
+    """Connect's REST API. `tell_all` sets a logger's level on every worker of the cluster; `scrape` gives the
+    text of /metrics; `page`: what is served at /ui, with the time line of /events."""
+
+    def __init__(
+        self,
+        config: RestConfig,
+        herder: Herder,
+        levels: LoggerLevels,
+        tell_all: TellAll,
+        limits: Limits | None = None,
+        *,
+        scrape: Scraped | None = None,
+        page: Page | None = None,
+    ) -> None:
+        def served() -> list[Served]:
+            everything = routes(herder, config, levels, tell_all, scrape=scrape, page=page)
+            main = Api(everything, _client_context(config))
+            loggers = bound(LOGGERS, Loggers(levels, tell_all))
+            admin = Api(loggers, _client_context(config))
+            return [
+                *((each, main, config.tls) for each in config.listeners),
+                *((each, admin, config.admin_tls) for each in config.admin_listeners or ()),
+            ]
+
+        super().__init__(config, served, limits)
+        self._page = page
+
+    def start(self) -> None:
+        """As `HttpServer.start`; logs who can reach it."""
+        super().start()
+        _log.info("%s", "; ".join(each.reach for each in self.listening))
+
+    def stop(self) -> None:
+        """As `HttpServer.stop`; live pages end at once."""
+        if self._page is not None:
+            self._page.close()
+        super().stop()
+
+
 def routes(
-    herder: Herder, config: RestConfig, levels: LoggerLevels, tell_all: TellAll
+    herder: Herder,
+    config: RestConfig,
+    levels: LoggerLevels,
+    tell_all: TellAll,
+    *,
+    scrape: Scraped | None = None,
+    page: Page | None = None,
 ) -> list[Route]:
     """The routes of an ordinary listener; without /admin/loggers if `admin.listeners` is set."""
+    events = Events(EventLog(), Streams()) if page is None else Events(page.events, page.streams)
     served = [
+        *(bound(METRICS, Metrics(scrape)) if scrape is not None else ()),
         *bound(CONNECTORS, Connectors(herder, config)),
         *bound(PLUGINS, Plugins(config)),
         *bound(ROOT, Root(herder, document)),
+        *bound(EVENTS, events),
+        *(page.routes() if page is not None else ()),
     ]
     if config.admin_listeners is None:
         served += bound(LOGGERS, Loggers(levels, tell_all))
@@ -186,7 +241,7 @@ def now_ms() -> int:
     return int(time.time() * 1000)
 
 
-def _open(listener: Listener) -> socket.socket:
+def _open(listener: Listener, setting: str) -> socket.socket:
     try:
         if not listener.host:
             everywhere = socket.has_dualstack_ipv6()
@@ -197,7 +252,7 @@ def _open(listener: Listener) -> socket.socket:
         family = socket.AF_INET6 if ":" in listener.host else socket.AF_INET
         return socket.create_server((listener.host, listener.port), family=family, backlog=1024)
     except OSError as e:
-        raise ConfigError(f"listeners: {listener} cannot be opened: {e.strerror or e}") from e
+        raise ConfigError(f"{setting}: {listener} cannot be opened: {e.strerror or e}") from e
 
 
 def _bound(listener: Listener, opened: socket.socket) -> Listener:

@@ -11,7 +11,7 @@ import pytest
 
 from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import ConfigError
-from heliograph.plan.spark_protection import Protection
+from heliograph.plan.spark.protection import Protection
 from heliograph.runtime.epoch import task_setups as module
 from heliograph.runtime.epoch.task_setups import TaskSetups
 from support.configurations.mm2_files import BASE, Reader

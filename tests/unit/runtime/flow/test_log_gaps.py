@@ -212,6 +212,16 @@ def test_places_on_a_remote_topic_say_nothing_of_another_by_its_name(gaps: FlowG
     assert gaps.lineages()[TP].acked_offsets == AckedOffsets(68, 5)
 
 
+def test_the_last_receipt_says_where_the_newest_record_stands_under_which_leader(
+    gaps: FlowGaps,
+) -> None:
+    look(gaps, SAME)
+    acked = AckedOffsets(65, 57, 54, 3)
+    gaps.learn([replace(receipt(65), ranges=(OffsetRange(50, 40, 15),), acked_offsets=acked)])
+
+    assert gaps.lineages()[TP].acked_offsets == acked
+
+
 def test_the_range_is_where_the_tasks_stand_not_where_they_started(gaps: FlowGaps) -> None:
     look(gaps, SAME)
     gaps.learn([receipt(65)])
@@ -251,6 +261,21 @@ def test_a_jump_keeps_the_mark_of_what_both_courses_have_in_common(gaps: FlowGap
     assert gaps.lineages()[TP].mark == LeaderEpochMark(30, 3)
 
 
+@pytest.mark.parametrize(("ids", "kept"), [(SAME, AckedOffsets(30, 57, 54, 3)), (NEW_REMOTE, None)])
+def test_under_exactly_once_a_jump_keeps_what_the_remote_log_must_still_have(
+    ids: TopicIds, kept: AckedOffsets | None, tmp_path: Path
+) -> None:
+    """A source that was truncated and a target that had lost its tail, found at the same start: without the
+    length of the remote log, records before the jump were lost in silence (simulation: everything 2067)."""
+    more = "source.log.gap.policy = continue\neu.exactly.once.source.support = enabled\n"
+    gaps = loaded(FlowGaps(Reader(tmp_path)(f"{BASE}{more}").flows[0]))
+    gaps.resume_transactions({TP: AckedOffsets(50, 57, 54, 3)}, {})
+
+    found = LogBounds(start=0, end=35, epoch_end=30)
+    assert look(gaps, ids, position=50, past_end=True, found=found) == {TP: 30}
+    assert gaps.lineages()[TP].acked_offsets == kept
+
+
 def test_a_snapshot_without_a_mark_is_newer_than_the_status_beside_it(gaps: FlowGaps) -> None:
     """Its writer had lost the mark at a jump; the status still has the one of before."""
     snapshot = ProducerSnapshot(
@@ -286,6 +311,17 @@ def test_gaps_of_tasks_are_counted_once_however_often_they_are_told(gaps: FlowGa
 
     (record,) = gaps.records()
     assert (record.gaps, record.unmirrored) == (2, 11)
+
+
+def test_gaps_of_this_service_are_counted_by_kind_from_0(gaps: FlowGaps) -> None:
+    """Prometheus' increase() sees the first gap only if its counter was there before."""
+    none = dict.fromkeys(map(str, GapKind), (0, 0))
+    assert gaps.counts() == none
+    overtaken, lost = Gap(GapKind.OVERTAKEN, 10, 15, 15), Gap(GapKind.TARGET_LOST, 3, 5, 3)
+    gaps.learn([replace(receipt(50), gaps=(overtaken, lost))])
+    gaps.learn([replace(receipt(50), gaps=(overtaken._replace(first=20, end=21),))])
+
+    assert gaps.counts() == none | {"OVERTAKEN": (2, 6), "TARGET_LOST": (1, 0)}
 
 
 def test_a_recheck_is_asked_for_once(gaps: FlowGaps) -> None:

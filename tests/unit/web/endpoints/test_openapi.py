@@ -12,6 +12,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.config import GenerationConfig, ProjectConfig, ProjectsConfig, SchemathesisConfig
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from schemathesis.specs.openapi.schemas import OpenApiSchema
 
 from heliograph.web.app import new_app
 from heliograph.web.endpoints.openapi import document
@@ -34,7 +35,13 @@ def config() -> SchemathesisConfig:
     return SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(generation=generation)))
 
 
-schema = schemathesis.openapi.from_asgi("/openapi.json", api(), config=config())
+@pytest.fixture
+def described() -> OpenApiSchema:
+    return schemathesis.openapi.from_asgi("/openapi.json", api(), config=config())
+
+
+#: Its cases are made in the test: made while tests are collected, they would cost each lane seconds.
+schema = schemathesis.pytest.from_fixture("described")
 
 
 #: The document itself, and requests between workers.
@@ -46,7 +53,7 @@ UNDESCRIBED = {
 
 
 @schema.parametrize()
-@settings(max_examples=10, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 def test_no_request_breaks_the_worker(case: schemathesis.Case) -> None:
     case.call_and_validate(
         checks=[not_a_server_error, response_schema_conformance, status_code_conformance]

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from harness.certificates import Authority, Identity
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import BadKeyMaterial
 from heliograph.web.listener.server import RestServer
-from support.brokers.certificates import Authority, Identity
 from support.rest.asking import JSON_BODY
 from support.rest.listening import PATIENCE
 from support.rest.memory_herder import Follower, MemoryHerder

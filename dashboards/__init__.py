@@ -1,0 +1,1 @@
+"""Proves metrics, dashboards and alerts: a real Prometheus scrapes a live mirror (`make dashboards`)."""

@@ -1,0 +1,1 @@
+"""Heliograph's Grafana dashboards, built with Grafana's own model (grafana-foundation-sdk)."""

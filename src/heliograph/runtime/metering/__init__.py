@@ -1,0 +1,1 @@
+"""Collects what the service measures, for its metrics."""
