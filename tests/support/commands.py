@@ -6,6 +6,7 @@ import contextlib
 import io
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from unittest import mock
 
@@ -15,10 +16,15 @@ from support.waiting import PATIENCE_SECONDS
 Done = subprocess.CompletedProcess[str]
 
 
-def heliograph(*arguments: str | Path) -> Done:
+def heliograph(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> Done:
     command = [sys.executable, "-m", "heliograph", *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False
+        command,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+        env=environment,
     )
 
 

@@ -14,17 +14,21 @@ State = TypeVar("State")
 
 #: Less than pytest's own limit, which would not say how things stood.
 PATIENCE_SECONDS = 240.0
-_LOOK_SECONDS = 0.03
+#: Between two looks: a tenth of the time already waited, within these limits. A look at a cluster costs
+#: milliseconds of this process and of its brokers, which the mirror that is waited for could use.
+_LOOK_SECONDS = (0.03, 0.15)
 _SHOWN = 2000
 
 
 def eventually(look: Callable[[], State], until: Callable[[State], bool]) -> State:
     """The first state that `look` finds and `until` accepts; fails with the last one seen."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    begin = time.monotonic()
     while not until(state := look()):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - begin
+        if waited > PATIENCE_SECONDS:
             raise AssertionError(f"not within {PATIENCE_SECONDS:g} s; last seen: {_shown(state)}")
-        time.sleep(_LOOK_SECONDS)
+        least, most = _LOOK_SECONDS
+        time.sleep(min(max(least, waited / 10), most))
     return state
 
 
@@ -36,7 +40,7 @@ def stays(look: Callable[[], State], wanted: Callable[[State], bool], *, seconds
         assert wanted(state), _shown(state)
         if time.monotonic() > end:
             return
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(_LOOK_SECONDS[0])
 
 
 def _shown(state: object) -> str:

@@ -8,6 +8,25 @@ from enum import StrEnum
 class Output(StrEnum):
     TEXT = "text"
     JSON = "json"
+    YAML = "yaml"
+
+
+class RecordOutput(StrEnum):
+    """Of records, one in each line."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class Shell(StrEnum):
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
 
 
 class Kind(StrEnum):

@@ -130,8 +130,8 @@ class Pair:
             connector_name=connector.text("name") or "MirrorSourceConnector",
             offsets_topic=self._offsets_topic(),
             offsets_alias=self.target,
-            config_topic=self._storage("config", _CONFIG_PARTITIONS),
-            status_topic=self._storage("status", worker.number("status.storage.partitions")),
+            config_topic=self._config_topic(),
+            status_topic=self._status_topic(),
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
             config_sync=_config_sync(classes, connector),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
@@ -144,7 +144,8 @@ class Pair:
             quarantine=self._quarantine(connector),
         )
 
-    def heartbeats(self) -> Heartbeats | None:
+    def heartbeats(self, *, alone: bool = False) -> Heartbeats | None:
+        """`alone`: the pair has a worker in MM2, and no flow here."""
         connector = self._connector()
         interval = connector.interval("emit.heartbeats")
         if interval is None:
@@ -164,6 +165,8 @@ class Pair:
             ),
             offsets_topic=self._offsets_topic(),
             offsets_alias=self.target,
+            config_topic=self._config_topic() if alone else None,
+            status_topic=self._status_topic() if alone else None,
         )
 
     def _exactly_once(
@@ -249,6 +252,12 @@ class Pair:
 
     def _offsets_topic(self) -> InternalTopic:
         return self._storage("offset", self._worker().number("offset.storage.partitions"))
+
+    def _config_topic(self) -> InternalTopic:
+        return self._storage("config", _CONFIG_PARTITIONS)
+
+    def _status_topic(self) -> InternalTopic:
+        return self._storage("status", self._worker().number("status.storage.partitions"))
 
     def _storage(self, kind: str, partitions: int) -> InternalTopic:
         """`mm2-offsets.A.internal`, …: always with dots, whatever `replication.policy.separator` is."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from heliograph.config.metrics_config import MetricsConfig
 from heliograph.model import (
     ClusterConfig,
     GapPolicies,
@@ -116,7 +117,8 @@ def policy_of(flow_classes: FlowClasses) -> ReplicationPolicy:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeats:
     """The heartbeats of a pair of clusters, written even if the pair's flow is disabled. `name` is the
-    pair's, `source->target`, or the connector's."""
+    pair's, `source->target`, or the connector's. `config_topic` and `status_topic` are those of the worker
+    that MM2 has for a pair; None: its flow or a Connect worker creates them."""
 
     name: str
     source: str
@@ -127,6 +129,8 @@ class Heartbeats:
     topic: InternalTopic
     offsets_topic: InternalTopic
     offsets_alias: str
+    config_topic: InternalTopic | None = None
+    status_topic: InternalTopic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,6 +270,7 @@ class MirrorConfig:
     group_flows: tuple[FlowConfig, ...] = ()
     problems: tuple[tuple[str, tuple[str, ...]], ...] = ()
     rest: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # may hold secrets
+    metrics: MetricsConfig = field(default_factory=MetricsConfig)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:

@@ -48,6 +48,11 @@ class ConfigLog:
         self._requests: list[Request] = []
         self._read_at = float("-inf")
 
+    @property
+    def offset(self) -> int:
+        """Behind the last record that was read, -1 if there is none, as in Java."""
+        return self._tail.position or -1
+
     def open(self) -> None:
         """Creates the topic if it is missing, and reads it. Raises ConfigError if it cannot be used."""
         with self._lock:

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from heliograph.client.admin.membership import MemberState
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.connect.connector_health import health_of
 from heliograph.connect.connector_jobs import tasks_of
@@ -25,10 +26,16 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
+from heliograph.connect.request_errors import (
+    await_stopped,
+    await_worker,
+    must_be_stopped,
+    request_errors,
+)
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.statuses import WorkerIdentity, shown, wanted_statuses
 from heliograph.connect.supervisor import CONNECT_VERSION
+from heliograph.metrics.snapshot import ConnectorFigures
 from heliograph.mm2.connect.configs import RestartRecord, TargetState
 from heliograph.mm2.connect.status import ConnectorStatusRecord
 from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part
@@ -45,6 +52,9 @@ _OF_THE_FILE = (
     "service; heliograph serve creates connectors through REST"
 )
 
+#: Another service runs the flow.
+_DECIDED = (MemberState.STANDS_BY, MemberState.REFUSED)
+
 
 class DedicatedHerder:
     """`configs`: the configuration that MM2 would give each connector, by name."""
@@ -58,6 +68,7 @@ class DedicatedHerder:
         worker_id: str,
         writable: bool,
     ) -> None:
+        self._mirror = mirror
         self._worker = mirror.worker
         self._progress = progress
         self._configs = configs
@@ -142,6 +153,23 @@ class DedicatedHerder:
             if connector.flow is not None and (known := connector.flow.target_id) is not None:
                 return known
         return ""
+
+    def measured_connectors(self) -> list[ConnectorFigures]:
+        found = []
+        for name, (_, job) in list(self._jobs.items()):
+            status = self.status(name)
+            found.append(
+                ConnectorFigures(
+                    name=name,
+                    kind=job.part,
+                    flow=job.settings.name,
+                    source=job.settings.source,
+                    target=job.settings.target,
+                    state=status.connector.state,
+                    tasks={number: each.state for number, each in status.tasks.items()},
+                )
+            )
+        return found
 
     def ready(self) -> str | None:
         return None
@@ -267,8 +295,16 @@ class DedicatedHerder:
         found = self._require(name, otherwise)
         if not self._writable:
             raise Forbidden(_NOT_WRITABLE)
-        if not found[0].leads:
-            raise Rebalancing(f"{name}: this service does not run it: {found[0].waits_for}")
+        leadership, _ = found
+
+        def leads() -> bool | None:
+            if leadership.leads:
+                return True
+            if leadership.standing in _DECIDED or self._mirror.stopping:
+                raise Rebalancing(f"{name}: this service does not run it: {leadership.waits_for}")
+            return None
+
+        await_worker(leads, lambda: f"joining its group: {leadership.waits_for}")
         return found
 
     def _require_stopped(self, name: str) -> None:

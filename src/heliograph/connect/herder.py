@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from heliograph.errors import HeliographError
+from heliograph.metrics.snapshot import ConnectorFigures
 
 
 class TaskId(NamedTuple):
@@ -74,7 +75,7 @@ class Forbidden(HerderError):
 
 
 class Rebalancing(HerderError):
-    """No worker leads the group, or the leader has not read its topics yet. REST: 409."""
+    """The workers' group cannot elect a leader now, or this worker is stopping. REST: 409."""
 
 
 class RequestTimeout(HerderError):
@@ -130,6 +131,10 @@ class Herder(Protocol):
     def active_topics(self, name: str) -> list[str]: ...
     def reset_active_topics(self, name: str) -> None: ...
     def kafka_cluster_id(self) -> str: ...
+
+    def measured_connectors(self) -> list[ConnectorFigures]:
+        """All connectors that this service knows, for metrics; sends no request to a cluster."""
+        ...
 
     def ready(self) -> str | None:
         """None if healthy; else the reason why not."""

@@ -54,6 +54,11 @@ def is_level(text: str) -> bool:
     return text.upper() in _LEVELS
 
 
+def level_name(number: int) -> str:
+    """Log4j's name of a level of Python's."""
+    return min(_LEVELS, key=lambda each: abs(_LEVELS[each] - number))
+
+
 class LoggerLevels:
     """The loggers of this process. `now` is in milliseconds."""
 
@@ -93,8 +98,7 @@ class LoggerLevels:
 
     def _level(self, name: str) -> Level:
         number = _logger(name).getEffectiveLevel()
-        named = min(_LEVELS, key=lambda each: abs(_LEVELS[each] - number))
-        return Level(named, self._modified.get(name))
+        return Level(level_name(number), self._modified.get(name))
 
 
 def _logger(name: str) -> logging.Logger:

@@ -79,8 +79,10 @@ class Supervisor(threading.Thread):
         configs: ConfigLog,
         statuses: StatusLog,
         set_level: Callable[[str, str], object],
+        create_offsets_topic: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__(name="supervisor", daemon=True)
+        self._create_offsets_topic = create_offsets_topic
         self.opened = False
         self.trouble: str | None = "it has not read its topics yet"
         self._worker = worker
@@ -160,10 +162,18 @@ class Supervisor(threading.Thread):
             log.warning("worker %s: %s", self._worker_id, trouble)
         self.trouble = trouble
 
+    def _open_offsets(self) -> None:
+        """As Connect does at its start; only connectors need the topic, and report that it is missing."""
+        try:
+            self._create_offsets_topic()
+        except ClientError as e:
+            log.warning("worker %s: %s; no connector can store offsets", self._worker_id, e)
+
     def _round(self) -> None:
         if not self.opened:
             self._configs.open()
             self._statuses.open()
+            self._open_offsets()
             self.opened = True
             log.info("Herder started")  # guides tell their readers to grep for it
         self._configs.refresh(max_age=_REREAD_SECONDS)
@@ -189,6 +199,8 @@ class Supervisor(threading.Thread):
         self._term = term
         count = len(self._configs.state.configs)
         log.info("worker %s leads the group; %d connectors", self._worker_id, count)
+        # Java's words: guides take them as a sign that a worker continues what it did before.
+        log.info("Starting connectors and tasks using config offset %d", self._configs.offset)
 
     # ── from the config topic ────────────────────────────────────────────────────────────────────
 

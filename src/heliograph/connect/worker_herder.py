@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
+from heliograph.client.admin.membership import MemberState
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.connectors.connector_class import connector_class
 from heliograph.config.connectors.read_connectors import read_connector
@@ -27,12 +28,19 @@ from heliograph.connect.herder import (
     TaskId,
 )
 from heliograph.connect.offsets import OffsetPlace, alter_offsets, read_offsets, reset_offsets
-from heliograph.connect.request_errors import await_stopped, must_be_stopped, request_errors
+from heliograph.connect.request_errors import (
+    await_stopped,
+    await_worker,
+    must_be_stopped,
+    request_errors,
+)
 from heliograph.connect.restart_plan import restart_plan
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import shown
+from heliograph.connect.storage_topic import ensure_storage_topic
 from heliograph.connect.supervisor import Supervisor
 from heliograph.errors import ClientError
+from heliograph.metrics.snapshot import ConnectorFigures
 from heliograph.mm2.connect.cluster_state import ConfigState, Task
 from heliograph.mm2.connect.configs import (
     ConfigRecord,
@@ -102,7 +110,13 @@ class WorkerHerder:
             self._configs,
             self._statuses,
             set_level,
+            self._create_offsets_topic,
         )
+
+    def _create_offsets_topic(self) -> None:
+        with closing(self._client("offsets")) as cluster:
+            topic = self._worker.offsets_topic
+            ensure_storage_topic(cluster, topic, "offset.storage.replication.factor")
 
     def start(self) -> None:
         log.info("Herder starting")
@@ -157,6 +171,29 @@ class WorkerHerder:
     def kafka_cluster_id(self) -> str:
         with request_errors():
             return self._cluster.metadata.cluster_id or self._cluster.refresh([]).cluster_id or ""
+
+    def measured_connectors(self) -> list[ConnectorFigures]:
+        """None before the topics are read. On a worker that does not lead, all connectors are another's."""
+        if not self._supervisor.opened:
+            return []
+        state, leads = self._configs.state, self._supervisor.in_charge
+        found = []
+        for name, config in state.configs.items():
+            kind = connector_class(config.get("connector.class", ""))
+            status = self._statuses.connector(name) if leads else None
+            tasks = self._statuses.tasks(name) if leads else {}
+            found.append(
+                ConnectorFigures(
+                    name=name,
+                    kind="" if kind is None else kind.value,
+                    flow=name,
+                    source=config.get("source.cluster.alias", ""),
+                    target=config.get("target.cluster.alias", ""),
+                    state="UNASSIGNED" if status is None else status.state.value,
+                    tasks={number: each.state.value for number, each in tasks.items()},
+                )
+            )
+        return found
 
     def ready(self) -> str | None:
         if not self._supervisor.opened:
@@ -288,8 +325,7 @@ class WorkerHerder:
 
     def _state(self) -> ConfigState:
         """The state of the config topic; a worker that does not lead reads the topic first."""
-        if not self._supervisor.opened:
-            raise Rebalancing(f"{_REBALANCING}: {self._supervisor.trouble}")
+        await_worker(self._state_if_read, self._starting)
         if not self._supervisor.in_charge:
             with _or_last_known():
                 self._configs.refresh()
@@ -301,11 +337,31 @@ class WorkerHerder:
                 self._statuses.refresh(_FRESH_SECONDS)
 
     def _leading_state(self) -> ConfigState:
+        """Raises NotLeader on a worker that does not lead, Rebalancing if a leader is not to be expected."""
+        return await_worker(self._state_if_leading, self._starting)
+
+    def _state_if_read(self) -> ConfigState | None:
+        self._refuse_if_stopping()
+        return self._configs.state if self._supervisor.opened else None
+
+    def _state_if_leading(self) -> ConfigState | None:
         if self._supervisor.in_charge:
             return self._configs.state
         if self._leadership.leader_url is not None:
             raise NotLeader(self._leadership.leader_url)
-        raise Rebalancing(_REBALANCING)
+        self._refuse_if_stopping()
+        if self._leadership.standing is MemberState.REFUSED:
+            raise Rebalancing(f"{_REBALANCING}: {self._leadership.waits_for}")
+        return None
+
+    def _refuse_if_stopping(self) -> None:
+        if self._mirror.stopping:
+            raise Rebalancing(f"{_REBALANCING}: this worker is stopping")
+
+    def _starting(self) -> str:
+        if not self._supervisor.opened:
+            return f"starting up: {self._supervisor.trouble}"
+        return f"waiting for a leader of its group: {self._leadership.waits_for}"
 
     def _require(self, name: str, otherwise: str) -> ConfigState:
         state = self._leading_state()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from heliograph.embedded.jars import kafka_jars
 from heliograph.errors import BrokerNotRunning
-from heliograph.machine.class_archive import archive_file, build_archive, sharing
+from heliograph.machine.class_archive import archive_file, build_archive, make_base_archive, sharing
 from heliograph.machine.java import require_java
 
 _log = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ def archive_flags(version: str, run_broker: Callable[[tuple[str, ...]], None]) -
         return sharing(archive)
     _log.info("preparing Kafka %s for faster starts (once) …", version)
     try:
+        make_base_archive(require_java())
         return sharing(build_archive(archive, run_broker))
     except (BrokerNotRunning, OSError) as e:
         _log.warning(

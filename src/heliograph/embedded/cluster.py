@@ -70,8 +70,12 @@ class Cluster:
             raise ConfigError(f"cluster {name}: needs at least one node and one listener")
         if len({listener.name for listener in listeners}) != len(listeners):
             raise ConfigError(f"cluster {name}: listeners need different names")
-        if any(len(each.advertised_ports) not in (0, nodes) for each in listeners):
-            raise ConfigError(f"cluster {name}: a listener needs an advertised port for every node")
+        if any(
+            len(ports) not in (0, nodes)
+            for each in listeners
+            for ports in (each.advertised_ports, each.ports)
+        ):
+            raise ConfigError(f"cluster {name}: a listener needs its ports for every node, or none")
         self.name = name
         self.version = version
         self._settings = dict(settings or {})
@@ -218,9 +222,11 @@ class Cluster:
                 Ports(
                     controller=held.take(),
                     internal=held.take(),
-                    clients=tuple(held.take() for _ in self._listeners),
+                    clients=tuple(
+                        each.ports[index] if each.ports else held.take() for each in self._listeners
+                    ),
                 )
-                for _ in self._nodes
+                for index in range(self._size)
             ]
         for node in self._nodes:
             self._start_process(node)

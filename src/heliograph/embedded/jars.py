@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -66,7 +66,7 @@ def kafka_jars(version: str = KAFKA_VERSION, artifacts: Sequence[str] = BROKER) 
 
 
 def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
-    java = require_java()
+    require_java()
     cache = cache_folder()
     free = shutil.disk_usage(folder).free
     if free < _NEEDED_BYTES:
@@ -78,25 +78,35 @@ def _fetch(version: str, artifacts: Sequence[str], folder: Path) -> None:
     _log.info("fetching Kafka %s (%s) from Maven Central into %s", version, what, cache)
     log = cache / "logs" / f"fetch-{version}-{what}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
-    module = folder / "ivy.xml"
-    module.write_text(ivy_module(version, artifacts))
-    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
-    command = [
-        *(str(java), *proxy_arguments(os.environ)),
-        *("-cp", f"{_spark_jars()}/*", "org.apache.ivy.Main", "-cache", f"{cache}/ivy"),
-        *("-ivy", str(module), "-confs", "default", "-retrieve", pattern),
-    ]
-    # Ivy does not lock its cache, and two fetches of different artifacts share it.
-    with locked(cache / ".ivy.lock"), log.open("wb") as out:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
-    module.unlink()
-    if done.returncode != 0 or not any(folder.glob("*.jar")):
+    if not retrieve(ivy_module(version, artifacts), folder, log):
         raise EnvironmentProblem(
             f"Kafka {version}: fetching {what} from Maven Central failed: "
             f"{summarise_ivy(log.read_text(errors='replace'))} (full log: {log})"
         )
     _check_or_forget(version, folder, cache)
     _log.info("fetched Kafka %s (%s): %d jars", version, what, len(list(folder.glob("*.jar"))))
+
+
+def retrieve(module: str, folder: Path, log: Path) -> bool:
+    """Whether Ivy could fetch into the folder what `module`, an ivy.xml, asks for; logs to `log`."""
+    cache, file = cache_folder(), folder / "ivy.xml"
+    file.write_text(module)
+    pattern = f"{folder}/[artifact]-[revision](-[classifier]).[ext]"
+    command = [
+        *(
+            str(require_java()),
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+        ),  # it runs for seconds
+        *proxy_arguments(os.environ),
+        *("-cp", f"{_spark_jars()}/*", "org.apache.ivy.Main", "-cache", f"{cache}/ivy"),
+        *("-ivy", str(file), "-confs", "default", "-retrieve", pattern),
+    ]
+    # Ivy does not lock its cache, and two fetches of different artifacts share it.
+    with locked(cache / ".ivy.lock"), log.open("wb") as out:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+    file.unlink()
+    return done.returncode == 0 and any(folder.glob("*.jar"))
 
 
 def _check_or_forget(version: str, folder: Path, cache: Path) -> None:
@@ -119,7 +129,13 @@ def ivy_module(version: str, artifacts: Sequence[str]) -> str:
         if major(version) >= 4
         else ("org.slf4j", "slf4j-reload4j", "1.7.36")
     )
-    wanted = [*(("org.apache.kafka", artifact, version) for artifact in artifacts), backend]
+    return module_of(
+        [*(("org.apache.kafka", artifact, version) for artifact in artifacts), backend]
+    )
+
+
+def module_of(wanted: Iterable[tuple[str, str, str]]) -> str:
+    """An ivy.xml that asks for artifacts: group, artifact, version."""
     lines = [
         f'  <dependency org="{group}" name="{artifact}" rev="{revision}" conf="default->default"/>'
         for group, artifact, revision in wanted

@@ -53,7 +53,8 @@ class Tls:
 class Listener:
     """A listener for clients. SCRAM users are written into the metadata when it is formatted.
 
-    `advertised_ports`: a port per node, where clients connect through a proxy.
+    `advertised_ports`: a port per node, where clients connect through a proxy. `ports`: a port per node to
+    listen on, where a login contains the address; default: free ports.
     """
 
     name: str = "CLIENT"
@@ -62,6 +63,7 @@ class Listener:
     users: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False)
     tls: Tls | None = None
     advertised_ports: tuple[int, ...] = ()
+    ports: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         problems = []

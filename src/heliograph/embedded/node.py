@@ -10,7 +10,7 @@ from heliograph.embedded.child_process import ChildProcess
 from heliograph.embedded.jars import kafka_jars
 from heliograph.embedded.properties import log_configuration, render_properties
 from heliograph.errors import BrokerNotRunning
-from heliograph.machine.java import require_java
+from heliograph.machine.java import java_command
 
 _LOG_LINES = 25
 _STOP_SECONDS = 30.0
@@ -53,7 +53,7 @@ class Node:
         name, contents, argument = log_configuration(version, self.log)
         (self.folder / name).write_text(contents)
         command = [
-            *(str(require_java()), *jvm_args, f"{argument}{self.folder / name}"),
+            *(*java_command(), *jvm_args, f"{argument}{self.folder / name}"),
             *("-cp", f"{kafka_jars(version)}/*", "kafka.Kafka", str(config)),
         ]
         self._process = ChildProcess(command, output=self.console, scratch=scratch)

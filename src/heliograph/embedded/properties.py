@@ -111,6 +111,8 @@ def _defaults(nodes: int) -> dict[str, str]:
         "share.coordinator.state.topic.num.partitions": "5",
         "group.initial.rebalance.delay.ms": "0",
         "auto.create.topics.enable": "false",
+        # No record without content every half second: it is half of what an idle broker does.
+        "metadata.max.idle.interval.ms": "0",
         # The log cleaner allocates this at start: 128 MB by default, a quarter of the heap here.
         "log.cleaner.dedupe.buffer.size": str(16 * 1024 * 1024),
     }

@@ -24,7 +24,7 @@ from heliograph.embedded.jars import kafka_jars
 from heliograph.embedded.properties import render_properties
 from heliograph.errors import BrokerNotRunning
 from heliograph.machine.cache import build_once, cache_folder
-from heliograph.machine.java import require_java
+from heliograph.machine.java import java_command
 
 _CHECKPOINT = "bootstrap.checkpoint"
 
@@ -87,7 +87,7 @@ def _format(version: str, scram_credentials: Sequence[str], folder: Path) -> Non
     }
     config.write_text(render_properties(properties))
     command = [
-        *(str(require_java()), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
+        *(*java_command(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"),
         *("-cp", f"{kafka_jars(version)}/*", "kafka.tools.StorageTool", "format"),
         *("--cluster-id", new_uuid(), "--config", str(config)),
     ]

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from heliograph.embedded.jars import KAFKA_VERSION, MIRROR_MAKER, TOOLS, kafka_jars
 from heliograph.embedded.properties import log_configuration
-from heliograph.machine.java import require_java
+from heliograph.machine.java import java_command
 
+#: For a JVM that runs for seconds: the second compiler and parallel collection would not pay.
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _CLASSES = {
     "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-console-consumer": "org.apache.kafka.tools.consumer.ConsoleConsumer",
@@ -25,11 +27,14 @@ _CLASSES = {
 TOOL_NAMES = tuple(_CLASSES)
 
 
-def tool_command(name: str, *arguments: str, version: str = KAFKA_VERSION) -> list[str]:
+def tool_command(
+    name: str, *arguments: str, jvm_args: Sequence[str] = (), version: str = KAFKA_VERSION
+) -> list[str]:
     """The command that `bin/<name>.sh` of a Kafka release would run; KeyError for unknown names."""
     main = _CLASSES[name]
     return [
-        str(require_java()),
+        *java_command(),
+        *jvm_args,
         *("-cp", f"{kafka_jars(version, TOOLS)}/*", main, *arguments),
     ]
 
@@ -55,7 +60,7 @@ def connect_worker_command(
 ) -> list[str]:
     """A real Connect worker that has MirrorMaker 2's connectors, as `connect-distributed.sh` starts it."""
     main = ("org.apache.kafka.connect.cli.ConnectDistributed", str(properties))
-    return _mirror_jvm(main, log, heap, ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"), version)
+    return _mirror_jvm(main, log, heap, SHORT_LIVED, version)
 
 
 def _mirror_jvm(
@@ -63,7 +68,7 @@ def _mirror_jvm(
 ) -> list[str]:
     """With `log`, the JVM logs to that file, configured by a file beside it; without, Log4j's default prints
     errors on the console only."""
-    command = [str(require_java()), f"-Xms{heap}", f"-Xmx{heap}", *jvm_args]
+    command = [*java_command(), f"-Xms{heap}", f"-Xmx{heap}", *jvm_args]
     if log is not None:
         name, contents, argument = log_configuration(version, log)
         config = log.with_name(f"{log.stem}-{name}")

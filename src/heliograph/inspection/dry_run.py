@@ -12,9 +12,9 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.inspection.clusters import Clusters, Parts
 from heliograph.inspection.expected_gaps import expected_gaps
 from heliograph.inspection.internal_topics import (
-    internal_topic_problems,
+    factor_too_high,
+    factors_too_high,
     observe_internal_topics,
-    too_few_brokers,
 )
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
@@ -26,8 +26,10 @@ from heliograph.inspection.mirror_plan import (
     MirrorPlan,
     PlannedAcl,
 )
-from heliograph.plan.internal_topics import heartbeat_topics, internal_topics
+from heliograph.plan.internal_topics import heartbeat_topics, internal_topics, worker_topics
+from heliograph.plan.replication_factors import TooHighFactor, factor_problems
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, plan_topics
+from heliograph.plan.unmatched import unmatched_topics
 from heliograph.runtime.flow.cycle_guard import CycleGuard
 from heliograph.sync.acls import observe_acls
 from heliograph.sync.checkpoints import CheckpointSync
@@ -72,6 +74,8 @@ class _FlowPlanner:
         self._filter = flow.topic_filter()
         self._parts = Parts()
         self._problems: dict[str, str] = {}
+        self._factors: list[TooHighFactor] = []
+        self._notes: list[str] = []
 
     def find_cycles(self) -> None:
         self._parts.observe("cycles", lambda: self._guard.look(self._flow, *self._both()), None)
@@ -94,7 +98,9 @@ class _FlowPlanner:
             internal_topics=self._internal_topics(),
             groups=observe("groups", self._groups, GroupsPlan()),
             off=switched_off(flow),
-            problems=self._problems,
+            factors=tuple(self._factors),
+            notes=tuple(self._notes),
+            problems=self._problems | factor_problems(self._factors),
             unknown=self._parts.unknown,
         )
 
@@ -123,7 +129,7 @@ class _FlowPlanner:
         )
         if any(isinstance(action, CreateTopic) for action in found.plan.actions):
             target, factor = self._client(self._flow.target), self._flow.replication_factor
-            self._problems |= too_few_brokers(target, "replication.factor", factor)
+            self._factors += factor_too_high(target, "replication.factor", factor)
         new = {a.source_topic for a in found.plan.actions if isinstance(a, CreateTopic)}
         return _Topics(
             mirrored=self._mirrored(found.source, found.plan.mirrored),
@@ -138,7 +144,7 @@ class _FlowPlanner:
         found = self._parts.observe(
             "internal topics", lambda: observe_internal_topics(placed, self._client), nothing
         )
-        self._problems |= internal_topic_problems(placed, found, self._client)
+        self._factors += factors_too_high(placed, found, self._client)
         return found
 
     def _source_topics(self) -> _Topics:
@@ -152,7 +158,7 @@ class _FlowPlanner:
             flow.target_topic,
             flow.replication_factor,
         )
-        self._problems |= plan.problems
+        self._problems |= plan.problems | unmatched_topics(flow, self._filter, on_source)
         return _Topics(
             mirrored=self._mirrored(on_source, plan.mirrored),
             not_mirrored=self._not_mirrored(on_source, plan.mirrored, plan.problems),
@@ -185,6 +191,7 @@ class _FlowPlanner:
             return ()
         found = observe_acls(self._flow, self._filter, *self._both())
         self._problems |= found.problems
+        self._notes += [found.note] if found.note is not None else []
         return tuple(
             PlannedAcl(
                 topic=acl.topic,
@@ -203,7 +210,7 @@ class _FlowPlanner:
         source, target = self._both()
         sync = CheckpointSync(self._flow, source, target)
         preview = sync.preview()
-        self._problems |= preview.problems
+        self._problems |= preview.problems | preview.groups.unmatched
         decisions = []
         if config.sync_interval_seconds is not None:
             offsets = observe_group_offsets(target, sync.checkpoints())
@@ -257,17 +264,19 @@ def switched_off(flow: FlowConfig) -> tuple[str, ...]:
 
 
 def _heartbeats(pair: Heartbeats, clusters: Clusters) -> HeartbeatsPlan:
-    parts, placed = Parts(), heartbeat_topics(pair)
+    parts, placed = Parts(), [*heartbeat_topics(pair), *worker_topics(pair)]
     client = partial(clusters.client, flow=pair.name)
     nothing: tuple[InternalTopicPlan, ...] = ()
     topics = parts.observe(
         "internal topics", lambda: observe_internal_topics(placed, client), nothing
     )
+    factors = factors_too_high(placed, topics, client)
     return HeartbeatsPlan(
         source=pair.source,
         target=pair.target,
         interval_seconds=pair.interval_seconds,
         internal_topics=topics,
-        problems=internal_topic_problems(placed, topics, client),
+        factors=factors,
+        problems=factor_problems(factors),
         unknown=parts.unknown,
     )

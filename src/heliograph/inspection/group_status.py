@@ -21,6 +21,7 @@ class GroupsView:
     partitions: tuple[GroupPartition, ...] = ()
     not_followed: Mapping[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    unmatched: Mapping[str, str] = field(default_factory=dict)
 
 
 def observe_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> GroupsView:
@@ -61,6 +62,7 @@ def observe_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClien
     return GroupsView(
         partitions=tuple(group_partition(each, synced=synced) for each in seen),
         not_followed=dict(sorted(preview.groups.passed_over.items())),
+        unmatched=preview.groups.unmatched,
         problems=preview.problems | {group: str(error) for group, error in failed.items()},
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.inspection.mirror_plan import InternalTopicPlan
 from heliograph.plan.internal_topics import PlacedTopic
+from heliograph.plan.replication_factors import TooHighFactor, too_high
 
 #: Gives the client of a flow's or pair's cluster by alias.
 Client = Callable[[str], ClusterClient]
@@ -35,25 +36,18 @@ def observe_internal_topics(
     )
 
 
-def internal_topic_problems(
+def factors_too_high(
     placed: Iterable[PlacedTopic], plans: Iterable[InternalTopicPlan], client: Client
-) -> dict[str, str]:
-    """By option: why internal topics that are missing could not be created."""
+) -> tuple[TooHighFactor, ...]:
+    """Replication factors with which internal topics that are missing could not be created."""
     missing = {(plan.cluster, plan.topic) for plan in plans if plan.found is None}
-    problems: dict[str, str] = {}
-    for each in placed:
-        if (each.alias, each.topic.name) in missing:
-            factor = each.topic.replication_factor
-            problems |= too_few_brokers(client(each.alias), each.option, factor)
-    return problems
+    return tuple(
+        found
+        for each in placed
+        if (each.alias, each.topic.name) in missing
+        for found in factor_too_high(client(each.alias), each.option, each.topic.replication_factor)
+    )
 
 
-def too_few_brokers(cluster: ClusterClient, option: str, factor: int) -> dict[str, str]:
-    """Why the controller would refuse to create a topic; -1 leaves the factor to the brokers."""
-    alias, brokers = cluster.config.alias, len(cluster.metadata.nodes)
-    if factor <= brokers:
-        return {}
-    return {
-        f"{option} on {alias}": f"{alias} has {brokers} brokers, so no topic can be created with "
-        f"{option} = {factor}; set it to {brokers} or less, or to -1 for the brokers' default"
-    }
+def factor_too_high(cluster: ClusterClient, option: str, factor: int) -> tuple[TooHighFactor, ...]:
+    return too_high(cluster.config.alias, option, factor, len(cluster.metadata.nodes))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
 from heliograph.plan.group_offsets import OffsetDecision
+from heliograph.plan.replication_factors import TooHighFactor
 from heliograph.plan.topics import AddPartitions, CreateTopic
 
 
@@ -70,7 +71,8 @@ class GroupsPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowPlan:
-    """`not_mirrored`: the reason, by source topic. `off`: what settings switch off. `problems` of a run, by
+    """`not_mirrored`: the reason, by source topic. `off`: what settings switch off. `factors`: replication
+    factors that a cluster is too small for. `notes` need no change. `problems` of a run, by
     subject. `unknown`: parts of the plan that could not be made, with the reason."""
 
     name: str
@@ -85,6 +87,8 @@ class FlowPlan:
     internal_topics: tuple[InternalTopicPlan, ...] = ()
     groups: GroupsPlan = field(default_factory=GroupsPlan)
     off: tuple[str, ...] = ()
+    factors: tuple[TooHighFactor, ...] = ()
+    notes: tuple[str, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -111,6 +115,7 @@ class HeartbeatsPlan:
     target: str
     interval_seconds: int
     internal_topics: tuple[InternalTopicPlan, ...] = ()
+    factors: tuple[TooHighFactor, ...] = ()
     problems: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
@@ -123,6 +128,13 @@ class MirrorPlan:
     heartbeats: tuple[HeartbeatsPlan, ...]
     warnings: tuple[str, ...]
     unreachable: Mapping[str, str]
+
+    @property
+    def factors(self) -> tuple[TooHighFactor, ...]:
+        """Replication factors that a cluster is too small for."""
+        of_flows = (factor for flow in self.flows for factor in flow.factors)
+        of_heartbeats = (factor for beats in self.heartbeats for factor in beats.factors)
+        return (*of_flows, *of_heartbeats)
 
     @property
     def complete(self) -> bool:

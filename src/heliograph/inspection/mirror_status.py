@@ -49,10 +49,10 @@ class PositionFrom(StrEnum):
 class PartitionView:
     """One partition of a flow; None means unknown.
 
-    `position` is the next upstream offset to mirror. `lag_records` counts offsets from there to the source's
-    end, including those of transaction markers and of records that compaction removed. `lag_seconds` is the
-    age of the oldest record that is not mirrored yet, 0 if there is none. `throttled`:
-    `throttle.bytes.per.second` slows its task down.
+    `position` is the next upstream offset to mirror, `source_end` the source's end when it was. `lag_records`
+    counts offsets between them, including those of transaction markers and of records that compaction
+    removed. `lag_seconds` is the age of the oldest record that is not mirrored yet, 0 if there is none.
+    `throttled`: `throttle.bytes.per.second` slows its task down.
     """
 
     topic: str
@@ -73,6 +73,11 @@ class PartitionView:
     @property
     def failed(self) -> bool:
         return self.state == PartitionState.FAILED
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether a running service copies it, or has copied it to its end."""
+        return self.state in (PartitionState.RUNNING, PartitionState.DONE)
 
 
 class GroupState(StrEnum):
@@ -124,8 +129,9 @@ class GapView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowView:
-    """`not_followed`: the reason, by group of the source. `problems`: as reported by the running service.
-    `members`: processes that run the flow or stand by. `unknown`: what could not be observed, and why."""
+    """`not_followed`: the reason, by group of the source. `problems`: as reported by the running service, and
+    as observed now. `not_mirrored`: the reason, by topic that the filters accept. `members`: processes that
+    run the flow or stand by. `unknown`: what could not be observed, and why."""
 
     name: str
     source: str
@@ -137,22 +143,30 @@ class FlowView:
     groups: tuple[GroupPartition, ...] = ()
     not_followed: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
+    not_mirrored: Mapping[str, str] = field(default_factory=dict)
     unknown: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def well(self) -> bool:
         running = self.service.state is ServiceState.RUNNING
-        failed = any(p.failed for p in self.partitions) or any(gap.waits for gap in self.gaps)
-        return running and not self.unknown and not failed
+        waits = any(gap.waits for gap in self.gaps)
+        mirrored = all(p.mirrored for p in self.partitions) and not self.not_mirrored
+        return running and mirrored and not waits and not self.unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorStatus:
+    """`idle`: why connectors of a worker do not run, by name; `broken`: those that cannot, by their
+    configuration."""
+
     at_ms: int
     flows: tuple[FlowView, ...]
     unreachable: Mapping[str, str]
+    idle: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def well(self) -> bool:
-        """Every flow is known to run, and no partition has failed."""
-        return not self.unreachable and all(flow.well for flow in self.flows)
+        """Every flow is known to run, and every partition that it should mirror is mirrored."""
+        known = not self.unreachable and not self.broken
+        return known and all(flow.well for flow in self.flows)

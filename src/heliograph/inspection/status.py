@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -30,14 +30,18 @@ from heliograph.inspection.status_rules import (
     partition_view,
     resume_position,
     service_status,
+    why_no_state,
+    with_news,
     worker_status,
 )
 from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, state_topic
 from heliograph.model import TopicPartition
 from heliograph.plan.topics import plan_topics
+from heliograph.plan.unmatched import unmatched_topics
 from heliograph.runtime.flow.cycle_guard import CycleGuard
 from heliograph.sync.offsets import stored_positions
 from heliograph.sync.statuses import read_statuses
+from heliograph.sync.topics import refusals
 
 #: Limit for reading the age of waiting records; enough for thousands of partitions.
 _AGES_SECONDS = 10.0
@@ -61,16 +65,19 @@ def observe_mirror(config: MirrorConfig, clusters: Clusters) -> MirrorStatus:
             *(_FlowObserver(flow, clusters, guard).group_view() for flow in config.group_flows),
         ),
         unreachable=dict(clusters.unreachable),
+        broken={name: "; ".join(problems) for name, problems in config.problems},
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ReportedState:
-    """What the flow's service last wrote to its state topic."""
+    """What the flow's service last wrote to its state topic; `without`: why there is no such topic while
+    a service runs."""
 
     flow: FlowStatus | None = None
     partitions: Mapping[TopicPartition, PartitionStatus] = field(default_factory=dict)
     gaps: Mapping[TopicPartition, GapRecord] = field(default_factory=dict)
+    without: str | None = None
 
 
 class _FlowObserver:
@@ -79,14 +86,17 @@ class _FlowObserver:
         self._client = partial(clusters.client, flow=flow.name)
         self._guard = guard
         self._parts = Parts()
+        self._not_mirrored: dict[str, str] = {}
 
     def find_cycles(self) -> None:
         self._parts.observe("cycles", lambda: self._guard.look(self._flow, *self._both()), None)
 
     def view(self) -> FlowView:
         flow, observe = self._flow, self._parts.observe
-        reported = observe("state", self._reported_state, _ReportedState())
-        service = service_status(reported.flow, _now_ms())
+        none: tuple[Member, ...] = ()
+        members = observe("services", self._members, none)
+        reported = observe("state", lambda: self._reported_state(members), _ReportedState())
+        service = service_status(reported.flow, _now_ms(), reported.without)
         nothing: tuple[PartitionView, ...] = ()
         partitions = observe("partitions", lambda: self._partitions(reported, service), nothing)
         groups = observe("groups", self._groups, GroupsView())
@@ -96,12 +106,15 @@ class _FlowObserver:
             source=flow.source,
             target=flow.target,
             service=service,
-            members=observe("services", self._members, ()),
+            members=members,
             partitions=partitions,
             gaps=tuple(gap_view(record, _now_ms()) for _, record in sorted(reported.gaps.items())),
             groups=groups.partitions,
             not_followed=groups.not_followed,
-            problems=reported.flow.problems if reported.flow is not None and alive else {},
+            problems=with_news(
+                reported.flow.problems if reported.flow and alive else {}, groups.unmatched
+            ),
+            not_mirrored=self._not_mirrored,
             unknown=self._parts.unknown | groups.problems,
         )
 
@@ -120,6 +133,7 @@ class _FlowObserver:
             members=members,
             groups=groups.partitions,
             not_followed=groups.not_followed,
+            problems=groups.unmatched,
             unknown=self._parts.unknown | groups.problems,
         )
 
@@ -132,9 +146,13 @@ class _FlowObserver:
     def _members(self) -> tuple[Member, ...]:
         return observe_members(self._flow.group_id, self._client(self._flow.offsets_alias))
 
-    def _reported_state(self) -> _ReportedState:
-        target, name = self._client(self._flow.target), self._flow.name
-        reported = read_statuses(target, state_topic(self._flow.source))
+    def _reported_state(self, members: Sequence[Member]) -> _ReportedState:
+        flow, name, topic = self._flow, self._flow.name, state_topic(self._flow.source)
+        target = self._client(flow.target)
+        if topic not in target.refresh([topic]).partitions:
+            without = why_no_state(topic, flow.target, flow.group_id, members)
+            return _ReportedState(without=without)
+        reported = read_statuses(target, topic)
         return _ReportedState(
             flow=reported.flows.get(name),
             partitions=reported.partitions.get(name, {}),
@@ -149,8 +167,8 @@ class _FlowObserver:
         reset = self._flow.auto_offset_reset
         waiting: Offsets = {}
         for each in seen:
-            position, _ = resume_position(each, service, reset)
-            if position is not None and lag_in_records(each, position):
+            position, known_from = resume_position(each, service, reset)
+            if position is not None and lag_in_records(each, position, known_from):
                 waiting[each.partition] = max(position, each.source_start or 0)
         level = self._flow.isolation_level
         since = first_timestamps(source, waiting, level, patience=_AGES_SECONDS)
@@ -189,6 +207,10 @@ class _FlowObserver:
         flow, topic_filter = self._flow, self._flow.topic_filter()
         refused = self._guard.refused(flow)
         on_source = source.refresh().partitions
+        self._not_mirrored = {
+            **refusals(flow, topic_filter, on_source, refused),
+            **unmatched_topics(flow, topic_filter, on_source),
+        }
         plan = plan_topics(
             on_source,
             {},
@@ -196,6 +218,7 @@ class _FlowObserver:
             flow.target_topic,
             flow.replication_factor,
         )
+        self._not_mirrored |= plan.problems
         partitions = [
             TopicPartition(topic, number)
             for topic in plan.mirrored

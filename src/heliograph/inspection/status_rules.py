@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from heliograph.inspection.mirror_status import (
@@ -17,19 +17,24 @@ from heliograph.inspection.mirror_status import (
 )
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.state_records import STOPPED, FlowStatus, GapRecord, PartitionStatus
-from heliograph.model import CommittedOffset, OffsetReset, TopicPartition
+from heliograph.model import CommittedOffset, OffsetReset, PartitionState, TopicPartition
 from heliograph.plan.gap_verdict import describe
 
 #: A service writes its state at least every 10 s.
 SILENT_MS = 30_000
 #: The state of a partition that a running service has not reported yet.
 WAITING = "WAITING"
+#: States of a partition that is being mirrored: the end that its service reported belongs to the position.
+_COPYING = frozenset({PartitionState.RUNNING, PartitionState.DONE})
 
 
-def service_status(status: FlowStatus | None, now_ms: int) -> Service:
+def service_status(status: FlowStatus | None, now_ms: int, without: str | None = None) -> Service:
+    """`without`: why there is no status, if it is known."""
     if status is None:
         return Service(
-            state=ServiceState.UNKNOWN, detail="no Heliograph state", seen_seconds_ago=None
+            state=ServiceState.UNKNOWN,
+            detail=without or "no Heliograph state",
+            seen_seconds_ago=None,
         )
     age = max(now_ms - status.at_ms, 0) / 1000
     if status.state == STOPPED:
@@ -39,6 +44,17 @@ def service_status(status: FlowStatus | None, now_ms: int) -> Service:
     else:
         state, detail = ServiceState.RUNNING, f"seen {in_words(age)} ago"
     return Service(state=state, detail=detail, seen_seconds_ago=age, restarts=status.restarts)
+
+
+def why_no_state(topic: str, target: str, group: str, members: Sequence[Member]) -> str | None:
+    """Why a flow that a Heliograph runs has no state, for a missing state topic; None: none runs it."""
+    if not any(member.state == "RUNNING" for member in members):
+        return None
+    return (
+        f"a Heliograph leads the group {group}, but cannot report: {topic} does not exist on {target}, or "
+        f"may not be described; create {topic} with 1 partition and cleanup.policy=compact, or grant CREATE "
+        "on it to the mirror and DESCRIBE and READ to this login"
+    )
 
 
 def worker_status(group: str, members: Sequence[Member]) -> Service:
@@ -73,23 +89,46 @@ def resume_position(
     seen: ObservedPartition, service: Service, reset: OffsetReset
 ) -> tuple[int | None, PositionFrom | None]:
     """A running service's own position takes precedence. The position of one that has stopped is ignored:
-    another mirror may have taken over, and the next service starts from the stored offset."""
+    another mirror may have taken over, and the next service starts from the stored offset.
+
+    Without any state, a remote partition with records was mirrored up to an offset that is not stored yet:
+    the position is unknown. So it is in the first seconds of a service that has not reported it yet."""
     running = service.state is ServiceState.RUNNING
     if running and seen.status is not None and seen.status.position >= 0:
         return seen.status.position, PositionFrom.HELIOGRAPH
     if seen.stored is not None:
         return seen.stored, PositionFrom.CONNECT
-    if reset is OffsetReset.EARLIEST and seen.source_start is not None:
+    mirrored = service.state is not ServiceState.NOT_RUNNING and bool(seen.target_end)
+    if reset is OffsetReset.EARLIEST and seen.source_start is not None and not mirrored:
         return seen.source_start, PositionFrom.RESET
     return None, None
 
 
-def lag_in_records(seen: ObservedPartition, position: int | None) -> int | None:
+def end_of(seen: ObservedPartition, known_from: PositionFrom | None) -> int | None:
+    """The source's end that belongs to the position. A position that a running service reported may be some
+    seconds old: against the current end, records that came since would count as lag. A partition that is not
+    being copied has the current end: its service may not know of newer records."""
+    status = seen.status
+    if (
+        known_from is PositionFrom.HELIOGRAPH
+        and status is not None
+        and status.state in _COPYING
+        and status.source_end >= 0
+        and seen.source_end is not None
+    ):
+        return min(max(status.source_end, status.position), seen.source_end)
+    return seen.source_end
+
+
+def lag_in_records(
+    seen: ObservedPartition, position: int | None, known_from: PositionFrom | None
+) -> int | None:
     """Offsets still to be mirrored, without those that retention has deleted; 0 for a position past the end,
     where `auto.offset.reset` will apply."""
-    if position is None or seen.source_end is None:
+    end = end_of(seen, known_from)
+    if position is None or end is None:
         return None
-    return max(seen.source_end - max(position, seen.source_start or 0), 0)
+    return max(end - max(position, seen.source_start or 0), 0)
 
 
 def partition_view(
@@ -101,7 +140,7 @@ def partition_view(
 ) -> PartitionView:
     """`waiting_since_ms`: the timestamp of the first record at or after the position."""
     position, known_from = resume_position(seen, service, reset)
-    lag, status = lag_in_records(seen, position), seen.status
+    lag, status = lag_in_records(seen, position, known_from), seen.status
     seconds = 0.0 if lag == 0 else None
     if lag and waiting_since_ms is not None:
         seconds = max(now_ms - waiting_since_ms, 0) / 1000
@@ -111,7 +150,7 @@ def partition_view(
         partition=seen.partition.partition,
         remote_topic=seen.remote_topic,
         source_start=seen.source_start,
-        source_end=seen.source_end,
+        source_end=end_of(seen, known_from),
         target_end=seen.target_end,
         position=position,
         position_from=known_from,
@@ -128,6 +167,13 @@ def _partition_state(service: Service, status: PartitionStatus | None) -> str:
     if service.state is not ServiceState.RUNNING:
         return service.state
     return WAITING if status is None else status.state
+
+
+def with_news(reported: Mapping[str, str], observed: Mapping[str, str]) -> dict[str, str]:
+    """The problems that a service has reported, and those observed now that it has not."""
+    known = set(reported.values())
+    news = {subject: sentence for subject, sentence in observed.items() if sentence not in known}
+    return {**reported, **news}
 
 
 def gap_view(record: GapRecord, now_ms: int) -> GapView:

@@ -145,7 +145,8 @@ def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | No
         return lost, [_gap(GapKind.TRUNCATED, min(log.start, position), position, lost)]
     departs = departure(known, found)
     if departs is not None and departs < position:
-        gaps.append(_gap(GapKind.TRUNCATED, departs, position, departs))
+        first = 0 if _is_forgotten(known.mark, log) else departs
+        gaps.append(_gap(GapKind.TRUNCATED, first, position, departs))
         position = departs
     # A leader may have all that was read and not let it be read yet: its high watermark lags behind after an
     # election. Only a position that was not read from this log is past its end.
@@ -156,8 +157,18 @@ def _judge_log(known: Known, found: Found, reset: OffsetReset) -> tuple[int | No
     if position < log.start:
         lost = _reset(log, reset)
         end = log.start if lost is None else lost
+        if not gaps and _is_forgotten(known.mark, log):
+            gaps.append(_gap(GapKind.TRUNCATED, 0, position, lost))
         return lost, [*gaps, _gap(GapKind.OVERTAKEN, position, end, lost)]
     return position, gaps
+
+
+def _is_forgotten(mark: LeaderEpochMark | None, log: LogBounds) -> bool:
+    """Whether the source has deleted the part of its log where the mark's epoch ended. Kafka lets the oldest
+    epoch that is left begin at the log start: a leader that knows no older one answers with the log start.
+    Under the mark's own epoch a leader has truncated nothing."""
+    led_by_mark = mark is None or mark.epoch == log.leader_epoch
+    return not led_by_mark and log.epoch_end == log.start
 
 
 def _judge_remote(known: Known, found: Found, position: int | None) -> Iterator[Gap]:
@@ -192,8 +203,7 @@ def describe(gap: Gap) -> str:
     return {
         GapKind.OVERTAKEN: f"{span} are skipped: the source deleted them before they were mirrored "
         "(retention, or DeleteRecords)",
-        GapKind.TRUNCATED: f"the source's log has diverged at offset {first} (truncated, or an unclean "
-        f"leader election): {span} were mirrored, and are not in it any more",
+        GapKind.TRUNCATED: _truncated(gap, span),
         GapKind.PAST_END: f"offset {end} is past the source's end {first} (truncated, or created again)",
         GapKind.SOURCE_DELETED: "the source topic does not exist (deleted, or not authorized); "
         + tail,
@@ -204,8 +214,29 @@ def describe(gap: Gap) -> str:
         GapKind.REMOTE_RECREATED: f"the remote topic was deleted and created again: records of {span} are "
         "not on the target any more",
         GapKind.TARGET_LOST: "the target has lost acknowledged records (an unclean leader election, or a "
-        f"restored backup): {span} are not on it any more",
+        f"restored backup): {_lost(gap, span)}",
     }[gap.kind]
+
+
+def _truncated(gap: Gap, span: str) -> str:
+    if gap.resumed > gap.first:
+        return (
+            "the source has deleted the part of its log that would show whether it has diverged before "
+            f"offset {gap.end} (truncated, or an unclean leader election): {span} were mirrored; records "
+            f"that have replaced some of them since are not mirrored if they were before offset {gap.resumed}"
+        )
+    return (
+        f"the source's log has diverged at offset {gap.first} (truncated, or an unclean leader election): "
+        f"{span} were mirrored, and are not in it any more"
+    )
+
+
+def _lost(gap: Gap, span: str) -> str:
+    if gap.end <= gap.first:
+        return "none of those that are mirrored now"
+    if gap.resumed >= gap.end:
+        return f"which of {span} they were is not known"
+    return f"{span} are not on it any more"
 
 
 def outcome(gap: Gap, policies: GapPolicies) -> str:

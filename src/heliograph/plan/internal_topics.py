@@ -65,5 +65,12 @@ def heartbeat_topics(pair: Heartbeats) -> list[PlacedTopic]:
     ]
 
 
+def worker_topics(pair: Heartbeats) -> list[PlacedTopic]:
+    """The other topics of the worker that MM2 has for a pair without a flow: guides list them, and a Java MM2
+    that takes over uses them. Heliograph does not."""
+    named = ((pair.config_topic, "config"), (pair.status_topic, "status"))
+    return [_placed(topic, pair.target, f"{kind}.storage") for topic, kind in named if topic]
+
+
 def _placed(topic: InternalTopic, alias: str, option: str) -> PlacedTopic:
     return PlacedTopic(topic=topic, alias=alias, option=f"{option}.replication.factor")

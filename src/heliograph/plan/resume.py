@@ -22,7 +22,7 @@ from heliograph.records.batch import SEQUENCES
 
 class Resumption(NamedTuple):
     """`start` is None if nothing is stored: auto.offset.reset decides. `by_stored`: `start` is the stored
-    offset, without a snapshot."""
+    offset, without a snapshot; or there is a snapshot, and the stored offset was deleted."""
 
     start: int | None
     snapshot: ProducerSnapshot | None = None
@@ -38,7 +38,7 @@ def resumption(
     """
     known = record.snapshot if record is not None and record.remote_topic == remote_topic else None
     if known is None or (-1 if stored is None else stored) not in known.stored:
-        return Resumption(stored, by_stored=stored is not None)
+        return Resumption(stored, by_stored=stored is not None or known is not None)
     return Resumption(known.upstream, known)
 
 

@@ -188,6 +188,7 @@ def test_a_cluster_that_does_not_respond_leaves_the_rest_of_the_plan(flow: Flow)
         f"{flow.alias}->nowhere.enabled": "true",
         f"{flow.alias}->nowhere.topics": f"{flow.alias}-.*",
     }
+    properties[f"{flow.name}.topics"] = f"{flow.alias}-.*,{topic}s"
     path = write_properties(flow.folder, properties | {"replication.factor": "7"})
 
     done = heliograph("plan", path, "-o", "json")
@@ -198,7 +199,14 @@ def test_a_cluster_that_does_not_respond_leaves_the_rest_of_the_plan(flow: Flow)
     assert "127.0.0.1:1" in plan["unreachable"]["nowhere"]
     reached, missed = plan["flows"]
     assert [each["topic"] for each in reached["create"]] == [flow.remote(topic)]
-    assert "replication.factor = 7" in reached["problems"][f"replication.factor on {TARGET}"]
+    unmatched = reached["problems"][f"topics={topic}s"]
+    assert unmatched.startswith(f"topics={topic}s matches no topic of cluster {flow.alias}; near: ")
+    assert "replication.factor = 7;" in reached["problems"][f"replication factors on {TARGET}"]
+    assert reached["factors"] == [
+        {"cluster": TARGET, "option": "replication.factor", "factor": 7, "brokers": 1}
+    ]
+    pasted = narrowed.stdout.partition("replication factors to paste\n")[2].splitlines()
+    assert pasted[0].strip() == "replication.factor = 1"
     assert [each["topic"] for each in missed["topics"]] == [topic]  # the source did answer
     assert "topics" in missed["unknown"]
 

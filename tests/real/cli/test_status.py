@@ -122,7 +122,8 @@ def test_a_mirror_of_another_program_is_shown_by_its_offsets(made: HandMade) -> 
     made.write(5, partition=1)
 
     asked = time.time()
-    found = look(made.flow.config(groups=f"{made.alias}.*"))
+    topics = f"{made.alias}-.*,{made.topic}s"
+    found = look(made.flow.config(topics=topics, groups=f"{made.alias}.*"))
     answered = time.time()
 
     assert found.service.state is ServiceState.UNKNOWN
@@ -133,7 +134,12 @@ def test_a_mirror_of_another_program_is_shown_by_its_offsets(made: HandMade) -> 
     stamped = 1_700_000_000  # by `numbered`, and a few milliseconds
     assert first.lag_seconds is not None
     assert asked - stamped - 1 <= first.lag_seconds <= answered - stamped + 1
-    assert (found.unknown, found.problems, found.well) == ({}, {}, False)
+    assert (found.unknown, found.well) == ({}, False)
+    (unmatched,) = found.not_mirrored.values()
+    words = f"topics={made.topic}s matches no topic of cluster {made.alias}; near: {made.topic}"
+    assert unmatched.startswith(words)
+    (ungrouped,) = found.problems.values()
+    assert ungrouped.startswith(f"groups={made.alias}.* matches no group of cluster {made.alias}")
 
 
 def test_watching_writes_a_line_of_json_for_each_look_until_ctrl_c(made: HandMade) -> None:

@@ -136,8 +136,10 @@ def test_dump_needs_to_know_which_topic(target_cluster: Cluster) -> None:
     cluster = ("--bootstrap-server", target_cluster.bootstrap_servers)
 
     unnamed = heliograph_here("dump", "state", *cluster)
+    syncs = heliograph_here("dump", "offset-syncs", *cluster)
     missing = heliograph_here("dump", "state", *cluster, "--source", "nobody")
 
-    assert (unnamed.returncode, missing.returncode) == (2, 1)
+    assert (unnamed.returncode, syncs.returncode, missing.returncode) == (2, 2, 1)
     assert "expected --source ALIAS or --topic NAME" in unnamed.stderr
+    assert "mm2-offset-syncs.<target>.internal on the source" in syncs.stderr
     assert "mm2-heliograph.nobody.internal: not found on" in missing.stderr

@@ -12,8 +12,8 @@ from pathlib import Path
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
+from harness.certificates import Authority, Identity, keytool
 from heliograph.embedded import Cluster, Listener, SecurityProtocol, Tls
-from support.brokers.certificates import Authority, Identity, keytool
 from support.waiting import PATIENCE_SECONDS
 
 PASSWORD = "alice's/secret"
@@ -21,6 +21,8 @@ PASSWORD = "alice's/secret"
 LIMITED_USERS = tuple(
     f"{flow}-{side}" for flow in ("free", "bound", "exact") for side in ("source", "target")
 )
+#: Logs in, and is granted nothing.
+UNKNOWN_USER = "bob"
 STORE_PASSWORD = "store secret"
 #: The shortest session that brokers and clients can renew in peace: not twice within a second.
 #: Of which a renewal has the last tenth: time enough for a busy machine.
@@ -82,7 +84,7 @@ def guarded_cluster(files: Files) -> Cluster:
             name=listener, protocol=SecurityProtocol.SSL, tls=tls(keystore, client_auth)
         )
 
-    users = dict.fromkeys(("alice", *LIMITED_USERS), PASSWORD)
+    users = dict.fromkeys(("alice", UNKNOWN_USER, *LIMITED_USERS), PASSWORD)
     return Cluster(
         "guarded",
         listeners=[

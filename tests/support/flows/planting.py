@@ -14,11 +14,11 @@ from urllib.parse import quote, urlsplit
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
+from harness.certificates import Authority, Identity, keytool
 from heliograph.config.options import OPTIONS, Scope
 from heliograph.embedded.ports import free_port
-from support.brokers.certificates import Authority, Identity, keytool
 from support.flows.services import Service
-from support.waiting import PATIENCE_SECONDS, eventually
+from support.waiting import PATIENCE_SECONDS
 
 PACKAGE = "org.apache.kafka.connect.mirror."
 USER, USERS_PASSWORD = "operator", "planted in the users file"
@@ -153,10 +153,7 @@ class Asking:
 
     def create(self, name: str, config: Mapping[str, str], state: str = "RUNNING") -> int:
         body = {"name": name, "config": config, "initial_state": state}
-        return eventually(
-            lambda: self.ask("POST", "/connectors", body)[0],
-            lambda status: status != 409,  # while the group has no leader
-        )
+        return self.ask("POST", "/connectors", body)[0]
 
     def read_everything(self, *connectors: str) -> None:
         """GET of each path of the API, with all that these connectors have behind it."""

@@ -13,9 +13,14 @@ from pathlib import Path
 import javaproperties
 
 from heliograph.embedded.ports import free_port
+from heliograph.embedded.tools import SHORT_LIVED
 from support.java.connect_worker import Rest
 from support.waiting import PATIENCE_SECONDS
 
+_JVM = " ".join(SHORT_LIVED)
+#: The JVMs of a Spark that runs for a test, wherever Spark's own scripts start them.
+QUICK_SPARK = {"SPARK_DAEMON_JAVA_OPTS": _JVM, "SPARK_LAUNCHER_OPTS": _JVM}
+_QUICK_APPLICATION = {f"spark.{who}.extraJavaOptions": _JVM for who in ("driver", "executor")}
 _PLAIN = ("-m", "heliograph")
 _DEBUG = (
     "-c",
@@ -94,7 +99,8 @@ def spark_environment(
     folder: Path, settings: Mapping[str, str] = types.MappingProxyType({})
 ) -> dict[str, str]:
     """For a process that starts a Spark by these settings, not the one of these tests."""
-    lines = (f"{name} {value}\n" for name, value in settings.items())
+    every = {**_QUICK_APPLICATION, **settings}
+    lines = (f"{name} {value}\n" for name, value in every.items())
     (folder / "spark-defaults.conf").write_text("".join(lines))
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_")}
-    return {**environment, "SPARK_CONF_DIR": str(folder)}
+    return {**environment, **QUICK_SPARK, "SPARK_CONF_DIR": str(folder)}

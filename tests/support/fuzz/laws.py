@@ -36,8 +36,20 @@ def survives(
 ) -> T | HeliographError:
     """What `parse` returns or its error, if that is one of ours; any other error passes through.
 
-    Fails if it takes long, or more memory than input of `size` bytes can justify.
+    Fails if it takes long, or more memory than input of `size` bytes can justify. `parse` can be called again:
+    threads that other tests have left, and what Python imports and caches at a first call, are counted, too,
+    so that only what a second call takes as well is its own.
     """
+    most = anyway + per_byte * size
+    outcome, peak = _measured(parse, size)
+    if peak > most:
+        outcome, peak = _measured(parse, size)
+    assert peak <= most, f"{peak} bytes of memory for {size} bytes"
+    return outcome
+
+
+def _measured(parse: Callable[[], T], size: int) -> tuple[T | HeliographError, int]:
+    """The outcome, and the peak of memory."""
     tracemalloc.start()
     before = time.thread_time()
     try:
@@ -49,5 +61,4 @@ def survives(
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert taken < _SECONDS, f"{taken:.1f} s for {size} bytes"
-    assert peak <= anyway + per_byte * size, f"{peak} bytes of memory for {size} bytes"
-    return outcome
+    return outcome, peak

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from heliograph.embedded.tools import mirror_maker_command
+from heliograph.embedded.tools import SHORT_LIVED, mirror_maker_command
 from support.waiting import PATIENCE_SECONDS
 
 
@@ -16,9 +16,8 @@ def java_mirror_maker(properties: Mapping[str, str], folder: Path) -> Iterator[P
     """Runs until the block ends, then stops in order, which is when it stores its offsets. Gives its log."""
     path, log = folder / "java-mm2.properties", folder / "mm2.log"
     path.write_text("".join(f"{key} = {value}\n" for key, value in properties.items()))
-    process = subprocess.Popen(
-        mirror_maker_command(path, log=log, heap="512m"), stdin=subprocess.DEVNULL
-    )
+    command = mirror_maker_command(path, log=log, heap="512m", jvm_args=SHORT_LIVED)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
         yield log
         process.terminate()

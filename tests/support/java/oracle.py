@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from heliograph.embedded.jars import MIRROR_MAKER, kafka_jars
+from heliograph.embedded.tools import SHORT_LIVED
 from heliograph.machine.java import require_java
 from support.waiting import PATIENCE_SECONDS
 
@@ -22,14 +23,24 @@ class Oracle:
         javac = java.with_name("javac")
         assert javac.exists(), f"{javac}: not found; these tests compile Java, so install a JDK"
         sources = sorted(map(str, SOURCES.rglob("*.java")))
-        command = [str(javac), "-encoding", "UTF-8", "-d", str(folder), "-cp", jars, *sources]
+        command = [
+            str(javac),
+            *(f"-J{flag}" for flag in SHORT_LIVED),
+            "-encoding",
+            "UTF-8",
+            "-d",
+            str(folder),
+            "-cp",
+            jars,
+            *sources,
+        ]
         compiled = subprocess.run(command, capture_output=True, text=True)
         assert compiled.returncode == 0, compiled.stdout + compiled.stderr
         self._log = folder / "oracle.log"
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [
-                    *(str(java), "-Xmx256m", "-XX:+UseSerialGC", "-cp", f"{folder}:{jars}"),
+                    *(str(java), "-Xmx256m", *SHORT_LIVED, "-cp", f"{folder}:{jars}"),
                     "org.apache.kafka.connect.mirror.MirrorOracle",
                 ],
                 stdin=subprocess.PIPE,

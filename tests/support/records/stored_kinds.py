@@ -7,6 +7,7 @@ from heliograph.mm2.connect.offsets import source_offset_key, source_offset_valu
 from heliograph.mm2.heartbeat import Heartbeat
 from heliograph.mm2.offset_sync import OffsetSync
 from heliograph.mm2.state_records import (
+    EventRecord,
     Failure,
     FlowStatus,
     GapRecord,
@@ -99,6 +100,18 @@ def _flow() -> FlowStatus:
     )
 
 
+def _event() -> EventRecord:
+    return EventRecord(
+        flow="us->eu",
+        severity="error",
+        number=1_517,
+        at_ms=1_700_000_000_000,
+        kind="gap",
+        subject="flow us->eu",
+        message="orders-3: source offsets 50 to 59 were deleted before they were mirrored",
+    )
+
+
 def stored_kinds() -> dict[str, tuple[bytes, bytes | None]]:
     """Key and value, by kind."""
     ranges = OffsetRange(60, 40, 20), OffsetRange(85, 60, 35)
@@ -109,6 +122,7 @@ def stored_kinds() -> dict[str, tuple[bytes, bytes | None]]:
         "partition status": _status(),
         "gaps": _gaps(),
         "flow status": _flow(),
+        "event": _event(),
         "logs": LogsRecord(
             connector="us->eu", topic="orders", origin=_ORIGIN, syncs_id="abc", syncs_from=5
         ),

@@ -9,14 +9,17 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from heliograph.config.connectors.rest import RestConfig, read_rest_config
+from heliograph.config.metrics_config import MetricsConfig
 from heliograph.connect.herder import Herder
 from heliograph.connect.logger_levels import LoggerLevels
+from heliograph.runtime.metering.scrape import Scrape
 from heliograph.web.api import Api
 from heliograph.web.exchange import Refused, RestRequest, RestResponse
 from heliograph.web.gate import Gate
 from heliograph.web.listener.protocol import Peer
 from heliograph.web.listener.server import routes
 from support.rest.memory_herder import MemoryHerder
+from support.snapshots import SNAPSHOT
 
 JSON_BODY = {"content-type": "application/json"}
 HEARTBEAT = {
@@ -37,7 +40,8 @@ class Asking:
         self.herder = herder or MemoryHerder()
         levels = LoggerLevels(lambda: 0)
         self.gate = Gate.of(self.config)
-        self.api = Api(routes(self.herder, self.config, levels, levels.set), _no_tls)
+        scrape = Scrape(MetricsConfig(), lambda: SNAPSHOT)
+        self.api = Api(routes(self.herder, self.config, levels, levels.set, scrape=scrape), _no_tls)
 
     def ask(
         self,

@@ -75,15 +75,15 @@ class Worker:
             epoch_seconds=self.config.epoch_seconds,
             once_timeout_seconds=int(PATIENCE_SECONDS),
         )
-        self._mirror = Mirror(
+        self.mirror = Mirror(
             nothing,
             flow.spark,
             stop=self._stop,
             progress=self.progress,
             group=work_group(self.config, url),
         )
-        self.herder = WorkerHerder(self.config, url, self._mirror, self.progress)
-        self._thread = threading.Thread(target=self._mirror.run, name="mirror of a worker")
+        self.herder = WorkerHerder(self.config, url, self.mirror, self.progress)
+        self._thread = threading.Thread(target=self.mirror.run, name="mirror of a worker")
         self.herder.start()
         self._thread.start()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.cli.main import _spread
+from heliograph.cli.arguments import spread
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,25 @@ from heliograph.cli.main import _spread
         ),
         (["run", "f", "--clusters"], ["run", "f", "--clusters"]),
         (["brokers", "one", "two"], ["brokers", "one", "two"]),
+        (
+            ["run", "--clusters", "b", "c", "f"],
+            ["run", "--clusters", "b", "--clusters", "c", "f"],
+        ),
+        (
+            ["run", "--once", "f", "--clusters", "b", "c"],
+            ["run", "--once", "f", "--clusters", "b", "--clusters", "c"],
+        ),
+        (
+            ["plan", "f", "--secrets", "s1", "s2", "-o", "json"],
+            ["plan", "f", "--secrets", "s1", "--secrets", "s2", "-o", "json"],
+        ),
+        (
+            ["run", "--master", "local[2]", "--once", "f"],
+            ["run", "--master", "local[2]", "--once", "f"],
+        ),
     ],
 )
 def test_clusters_takes_several_aliases_as_mirror_maker_does(
     given: list[str], expected: list[str]
 ) -> None:
-    assert _spread(given) == expected
+    assert spread(given) == expected

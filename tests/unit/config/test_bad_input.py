@@ -36,7 +36,7 @@ def test_all_problems_of_a_file_are_reported_together(mm2: Reader) -> None:
         "us->eu.tasks.max: expected a whole number of at least 1, found '0' (mm2.properties:6)",
         "us.consumer.isolation.level: expected read_uncommitted or read_committed, "
         "found 'committed' (mm2.properties:7)",
-        "us->eu.replication.factor: expected a whole number from -2147483648 to 2147483647, "
+        "us->eu.replication.factor: expected a whole number from 1 to 32767, or -1 for the broker's default, "
         "found 'two' (mm2.properties:8)",
         "us.bootstrap.servers: expected host:port, found 'us1' (mm2.properties:2)",
         "eu.bootstrap.servers: expected a port from 1 to 65535, found 'eu1:kafka' "
@@ -130,10 +130,11 @@ def test_a_security_protocol_may_be_written_in_small_letters(mm2: Reader) -> Non
         ("us->eu.errors.tolerance = some", "none or all"),
         ("eu.status.storage.partitions = 0", "a whole number of at least 1, or -1 for the broker's "
          "default"),
-        ("offset.lag.max = ten", "a whole number from -9223372036854775808 to 9223372036854775807"),
+        ("offset.lag.max = ten", "a whole number"),
         ("offset.lag.max = " + "9" * 5000,
-         "a whole number from -9223372036854775808 to 9223372036854775807"),
-        ("heartbeats.topic.replication.factor = 99999", "a whole number from -32768 to 32767"),
+         "a whole number of at most 9223372036854775807"),
+        ("heartbeats.topic.replication.factor = 99999",
+         "a whole number from 1 to 32767, or -1 for the broker's default"),
         ("key.converter = org.apache.kafka.connect.json.JsonConverter",
          "ByteArrayConverter, since records are copied as they are"),
         ("us->eu.replication.policy.separator = /",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from heliograph.errors import ConfigError
 from support.configurations.mm2_files import BASE, Reader
 
 OWN = """\
@@ -172,3 +173,38 @@ def test_a_blank_list_of_topics_matches_nothing(mm2: Reader) -> None:
 
     assert not any(nothing.accepts(name) for name in ("topic1", "topic2", ""))
     assert all(everything.accepts(name) for name in ("topic1", "topic2"))
+
+
+@pytest.mark.parametrize(
+    ("option", "written", "meant"),
+    [
+        (
+            "replication.policy.class",
+            "org.apache.kafka.connect.mirror.IdentiyReplicationPolicy",
+            "did you mean IdentityReplicationPolicy? Write "
+            "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+        ),
+        (
+            "replication.policy.class",
+            "org.apache.kafka.connect.IdentityReplicationPolicy",
+            "did you mean IdentityReplicationPolicy? Write ",
+        ),
+        ("replication.policy.class", "RenamReplicationPolicy", "Write RenameReplicationPolicy"),
+        ("topic.filter.class", "x.DefaultTopicFiltr", "did you mean DefaultTopicFilter?"),
+    ],
+)
+def test_a_misspelt_built_in_class_is_named_before_any_recipe(
+    mm2: Reader, option: str, written: str, meant: str
+) -> None:
+    with pytest.raises(ConfigError) as raised:
+        mm2(f"{BASE}{option} = {written}\n")
+
+    (problem,) = raised.value.problems
+    assert f"{written} is not built in; " in problem
+    assert meant in problem
+    assert "Python" not in problem
+
+
+def test_another_class_needs_one_of_the_users(mm2: Reader) -> None:
+    with pytest.raises(ConfigError, match="write a Python class"):
+        mm2(f"{BASE}replication.policy.class = com.example.CustomReplicationPolicy\n")

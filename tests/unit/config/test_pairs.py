@@ -88,7 +88,14 @@ def test_heartbeats_are_written_for_disabled_flows_too(mm2: Reader) -> None:
             name="mm2-offsets.eu.internal", partitions=7, replication_factor=3
         ),
         offsets_alias="us",
+        config_topic=InternalTopic(
+            name="mm2-configs.eu.internal", partitions=1, replication_factor=3
+        ),
+        status_topic=InternalTopic(
+            name="mm2-status.eu.internal", partitions=5, replication_factor=3
+        ),
     )  # fmt: skip
+    assert mirror.heartbeats[0].config_topic is None  # its flow has it
 
 
 def test_a_file_without_an_enabled_flow_writes_heartbeats_with_a_warning(

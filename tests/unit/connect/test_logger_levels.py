@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,13 +12,8 @@ MIRROR = "org.apache.kafka.connect.mirror"
 
 
 @pytest.fixture
-def levels() -> Iterator[LoggerLevels]:
-    names = ("heliograph", "heliograph.web", "heliograph.copy", "heliograph.sync.checkpoints")
-    before = {name: logging.getLogger(name).level for name in names}
-    yield LoggerLevels(lambda: 1234)
-    for name in logging.root.manager.loggerDict:
-        if name.startswith("heliograph"):
-            logging.getLogger(name).setLevel(before.get(name, logging.NOTSET))
+def levels() -> LoggerLevels:
+    return LoggerLevels(lambda: 1234)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +56,6 @@ def test_a_logger_that_nobody_has_heard_of_is_none(levels: LoggerLevels) -> None
 
     assert levels.level("com.example") == Level("TRACE", 1234)
     assert "com.example" in levels.all()
-    logging.getLogger("com.example").setLevel(logging.NOTSET)
 
 
 def test_levels_are_log4js_in_any_case() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import javaproperties
 import pytest
 
+from heliograph.embedded import Cluster
 from heliograph.embedded.listener import Listener, SecurityProtocol, Tls
 from heliograph.embedded.properties import (
     Ports,
@@ -102,3 +103,11 @@ def test_every_problem_of_a_listener_is_reported() -> None:
 def test_kafka_3_logs_through_log4j_1() -> None:
     assert log_configuration("3.9.1", Path("/x.log"))[0] == "log4j.properties"
     assert log_configuration("4.3.1", Path("/x.log"))[0] == "log4j2.properties"
+
+
+@pytest.mark.parametrize("ports", [{"ports": (9093,)}, {"advertised_ports": (9093, 9094)}])
+def test_ports_of_a_listener_are_given_for_every_node_or_none(
+    ports: dict[str, tuple[int, ...]],
+) -> None:
+    with pytest.raises(ConfigError, match="a listener needs its ports for every node, or none"):
+        Cluster("three", nodes=3, listeners=[Listener(**ports)])  # type: ignore[arg-type]

@@ -4,7 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from heliograph.inspection.mirror_status import GroupState, PositionFrom, Service, ServiceState
+from heliograph.inspection.mirror_status import (
+    GroupState,
+    Member,
+    PositionFrom,
+    Service,
+    ServiceState,
+)
 from heliograph.inspection.status_rules import (
     WAITING,
     ObservedGroup,
@@ -13,6 +19,8 @@ from heliograph.inspection.status_rules import (
     in_words,
     partition_view,
     service_status,
+    why_no_state,
+    with_news,
 )
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.state_records import RUNNING, STOPPED, FlowStatus, PartitionStatus
@@ -105,7 +113,7 @@ def test_without_any_state_the_offsets_still_tell_the_lag() -> None:
 
 
 def test_a_partition_without_a_stored_offset_lags_by_its_whole_log() -> None:
-    seen = replace(SEEN, stored=None, status=None)
+    seen = replace(SEEN, stored=None, status=None, target_end=0)
 
     earliest = partition_view(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
     latest = partition_view(seen, ALIVE, OffsetReset.LATEST, None, NOW)
@@ -113,6 +121,70 @@ def test_a_partition_without_a_stored_offset_lags_by_its_whole_log() -> None:
     assert (earliest.position_from, earliest.lag_records) == (PositionFrom.RESET, 90)
     assert (latest.position, latest.lag_records, latest.lag_seconds) == (None, None, None)
     assert earliest.state == WAITING
+
+
+def test_a_reported_position_is_compared_with_the_end_of_its_report() -> None:
+    """The 50 records since are no lag: the next report will have them mirrored."""
+    reported = partition_status(100, PartitionState.RUNNING, None)
+    busy = replace(reported, position=90)
+    seen = replace(SEEN, source_end=150, status=reported)
+
+    current = partition_view(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
+    behind = partition_view(replace(seen, status=busy), ALIVE, OffsetReset.EARLIEST, None, NOW)
+
+    assert (current.lag_records, current.lag_seconds, current.source_end) == (0, 0.0, 100)
+    assert (behind.lag_records, behind.source_end) == (10, 100)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        partition_status(100, PartitionState.RETRYING, "slow"),  # knows of no new records
+        replace(partition_status(100, PartitionState.RUNNING, None), source_end=-1),
+    ],
+)
+def test_the_current_end_counts_where_the_report_has_none_or_an_old_one(
+    status: PartitionStatus,
+) -> None:
+    seen = replace(SEEN, source_end=150, status=status)
+
+    found = partition_view(seen, ALIVE, OffsetReset.EARLIEST, None, NOW)
+
+    assert (found.lag_records, found.source_end) == (50, 150)
+
+
+@pytest.mark.parametrize("service", [UNKNOWN, ALIVE])
+def test_a_copy_with_records_and_no_offset_or_report_has_an_unknown_lag(service: Service) -> None:
+    """Also in the first seconds of a running service: it has not said yet what it has copied."""
+    seen = replace(SEEN, stored=None, status=None)
+
+    copied = partition_view(seen, service, OffsetReset.EARLIEST, None, NOW)
+    empty = partition_view(replace(seen, target_end=0), service, OffsetReset.EARLIEST, None, NOW)
+
+    assert (copied.position, copied.lag_records, copied.lag_seconds) == (None, None, None)
+    assert (empty.position_from, empty.lag_records) == (PositionFrom.RESET, 90)
+
+
+def test_a_running_service_without_its_state_topic_is_told_what_to_create() -> None:
+    topic = "mm2-heliograph.a.internal"
+    standby, leader = Member(process="x", state="STANDBY"), Member(process="y", state="RUNNING")
+
+    why = why_no_state(topic, "b", "a-mm2", [standby, leader])
+    service = service_status(None, NOW, why)
+
+    assert service.state is ServiceState.UNKNOWN
+    assert service.detail.startswith("a Heliograph leads the group a-mm2")
+    assert f"create {topic} with 1 partition and cleanup.policy=compact" in service.detail
+    assert why_no_state(topic, "b", "a-mm2", [standby]) is None
+
+
+def test_what_a_service_has_reported_is_not_observed_a_second_time() -> None:
+    reported = {"flow a->b: groups: groups=x": "groups=x matches no group"}
+
+    assert with_news(reported, {"groups=x": "groups=x matches no group", "y": "new"}) == {
+        **reported,
+        "y": "new",
+    }
 
 
 @pytest.mark.parametrize(

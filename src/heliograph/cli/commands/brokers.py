@@ -46,6 +46,7 @@ def brokers(
     console = console or Console()
     wanted = tuple(names) or DEFAULT_NAMES
     _check_names(wanted)
+    _check_nodes(nodes)
     clusters = [
         Cluster(
             name,
@@ -127,6 +128,12 @@ def _check_names(names: Sequence[str]) -> None:
         problems.append(f"cluster names: expected different names, found {_listed(names)}")
     if problems:
         raise ConfigError(problems)
+
+
+def _check_nodes(nodes: int) -> None:
+    """Two brokers are no cluster to learn from: if one of them fails, no replicated topic has a majority."""
+    if nodes not in (1, 3):
+        raise ConfigError(f"--nodes: expected 1 or 3 brokers per cluster, found {nodes}")
 
 
 def _listed(names: Sequence[str]) -> str:

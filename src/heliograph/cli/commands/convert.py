@@ -10,12 +10,17 @@ from heliograph.config.formats.convert.conversion import convert as make
 from heliograph.config.formats.convert.conversion import uses_secrets
 from heliograph.config.formats.convert.to_connect import CONNECTORS
 from heliograph.config.formats.format import Form
+from heliograph.config.formats.load import LoadOptions, load
 from heliograph.errors import ConfigError
 
 
 def convert(path: Path, to: Form, *, worker: Path | None, folder: Path | None) -> int:
-    """0 if the other format expresses everything, 1 if something is lost; stderr lists what."""
+    """0 if the other format expresses everything; 1 if something is lost or `run` would refuse the
+    configuration; stderr lists what."""
     made = make(path, to, worker)
+    refused = _refused(path, worker)
+    for problem in refused:
+        typer.echo(f"refused by run: {problem}", err=True)
     for warning in made.warnings:
         typer.echo(f"warning: {warning}", err=True)
     for note in made.notes:
@@ -30,7 +35,16 @@ def convert(path: Path, to: Form, *, worker: Path | None, folder: Path | None) -
         typer.echo(next(iter(made.files.values())), nl=False)
         if to is Form.CONNECT:
             typer.echo("to write the worker's settings as well, use --output FOLDER", err=True)
-    return 1 if made.notes else 0
+    return 1 if made.notes or refused else 0
+
+
+def _refused(path: Path, worker: Path | None) -> list[str]:
+    """What `run` would refuse, but for placeholders, which a conversion leaves as they are."""
+    try:
+        load(path, LoadOptions(worker=worker))
+    except ConfigError as e:
+        return [problem for problem in e.problems if "${" not in problem]
+    return []
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

@@ -11,14 +11,17 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from heliograph.cli.commands.run import log_to_stderr, report, stopping_on_signals
+from heliograph.cli.commands.run import report, stopping_on_signals
 from heliograph.cli.compare import Difference, compare
+from heliograph.cli.output.logs import LogOptions, start_logging
 from heliograph.cli.output.progress_display import show_progress
+from heliograph.cli.rest import rest_api
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.embedded import Cluster, start_all, stop_all
@@ -74,8 +77,9 @@ _ORDERS_ONCE = 20_000
 _ORDERS_PER_SECOND = 500
 
 
-def demo(*, once: bool) -> int:
-    log_to_stderr()
+def demo(logs: LogOptions, *, once: bool) -> int:
+    start_logging(logs)
+    _require_client()
     console = Console(stderr=True)
     began = time.monotonic()
     console.print("Starting two Kafka clusters, [b]source[/b] and [b]target[/b] …")
@@ -91,13 +95,15 @@ def demo(*, once: bool) -> int:
             if once:
                 return _mirror_once(config, spark, source, target)
             _explain(console, source, target, path)
-            return _mirror_on(config, spark, source, began)
+            return _mirror_on(path, config, spark, source, began)
 
 
 def _mirror_once(config: MirrorConfig, spark: LocalSpark, source: Cluster, target: Cluster) -> int:
     stop, progress = threading.Event(), Progress()
-    with stopping_on_signals(stop), show_progress(progress):
-        outcome = Mirror(config, spark, once=True, stop=stop, progress=progress).run()
+    with stopping_on_signals(stop), show_progress(progress, stop) as display:
+        mirror = Mirror(config, spark, once=True, stop=stop, progress=progress)
+        display.follow(mirror)
+        outcome = mirror.run()
     code = report(outcome, once=True)
     total = Difference()
     for topic in ("products", "orders"):
@@ -111,7 +117,9 @@ def _mirror_once(config: MirrorConfig, spark: LocalSpark, source: Cluster, targe
     return 1 if code or total.missing or total.different else 0
 
 
-def _mirror_on(config: MirrorConfig, spark: LocalSpark, source: Cluster, began: float) -> int:
+def _mirror_on(
+    path: Path, config: MirrorConfig, spark: LocalSpark, source: Cluster, began: float
+) -> int:
     stop, progress = threading.Event(), Progress()
     traffic = threading.Thread(
         target=_write_orders, args=(source.bootstrap_servers, stop), name="traffic", daemon=True
@@ -119,10 +127,13 @@ def _mirror_on(config: MirrorConfig, spark: LocalSpark, source: Cluster, began: 
     first = threading.Thread(
         target=_announce_first, args=(progress, stop, began), name="first", daemon=True
     )
-    with stopping_on_signals(stop), show_progress(progress):
+    with stopping_on_signals(stop), show_progress(progress, stop) as display:
         traffic.start()
         first.start()
-        outcome = Mirror(config, spark, stop=stop, progress=progress).run()
+        mirror = Mirror(config, spark, stop=stop, progress=progress)
+        display.follow(mirror)
+        with rest_api(path, None, config, mirror, progress):
+            outcome = mirror.run()
     traffic.join()
     return report(outcome, once=False)
 
@@ -154,7 +165,9 @@ def _explain(console: Console, source: Cluster, target: Cluster, path: Path) -> 
         f"  {shlex.join(consumer)}\n\n"
         "Show the status of the mirror, or what it would do if started again:\n"
         f"  heliograph status {path}\n"
-        f"  heliograph plan {path}\n\nCtrl-C stops everything.\n",
+        f"  heliograph plan {path}\n"
+        "or watch it in a browser (if port 8083 was free): http://localhost:8083/ui\n\n"
+        "Ctrl-C stops everything.\n",
         highlight=False,
         soft_wrap=True,
     )
@@ -173,14 +186,18 @@ def _clusters() -> Iterator[tuple[Cluster, Cluster]]:
 # ── sample data ──────────────────────────────────────────────────────────────────────────────
 
 
-def _producer(bootstrap: str) -> Any:
-    try:
-        from confluent_kafka import Producer
-    except ImportError as e:
+def _require_client() -> None:
+    """Before brokers are started."""
+    if find_spec("confluent_kafka") is None:
         raise EnvironmentProblem(
             "the demo needs confluent-kafka to write and compare records, and it is not installed; "
-            "install heliograph[demo]"
-        ) from e
+            "install it: pip install 'heliograph[demo]'"
+        )
+
+
+def _producer(bootstrap: str) -> Any:
+    from confluent_kafka import Producer
+
     return Producer({"bootstrap.servers": bootstrap, "linger.ms": 20, "compression.type": "lz4"})
 
 

@@ -116,6 +116,11 @@ def _topic(kind: Kind, source: str | None, policy: ReplicationPolicy) -> str:
     if kind is Kind.HEARTBEATS:
         topic = policy.heartbeats_topic()
         return topic if source is None else policy.format_remote_topic(source, topic)
+    if kind is Kind.OFFSET_SYNCS and source is None:
+        raise ConfigError(
+            "dump offset-syncs: expected --topic NAME: mm2-offset-syncs.<target>.internal on the source, or, "
+            "with offset-syncs.topic.location=target, mm2-offset-syncs.<source>.internal on the target"
+        )
     if source is None:
         raise ConfigError(f"dump {kind}: expected --source ALIAS or --topic NAME")
     return {

@@ -13,16 +13,17 @@ from pathlib import Path
 
 import typer
 
-from heliograph.cli.output.escaping import VisibleFormatter, visible
+from heliograph.cli.output.escaping import visible
+from heliograph.cli.output.logs import LogOptions, start_logging
 from heliograph.cli.output.progress_display import show_progress
 from heliograph.cli.rest import rest_api
+from heliograph.cli.spark_options import SparkOptions
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.formats.load import LoadOptions, load
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.outcome import Outcome
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.slots import slots_for
-from heliograph.spark.session import ClusterSpark, LocalSpark
 
 log = logging.getLogger(__name__)
 
@@ -30,25 +31,25 @@ log = logging.getLogger(__name__)
 #: thousands that stay, and hardly any reference cycles. Python's default, a collection every 700 allocations,
 #: would waste CPU.
 ALLOCATIONS_PER_COLLECTION = 50_000
-_FORMAT, _DATE_FORMAT = "%(asctime)s %(levelname)s %(message)s", "%H:%M:%S"
 
 
-def run(path: Path, options: LoadOptions, *, once: bool, master: str | None) -> int:
-    log_to_stderr()
+def run(
+    path: Path, options: LoadOptions, logs: LogOptions, *, once: bool, spark: SparkOptions
+) -> int:
+    start_logging(logs)
     write_for_this_user_only()
     sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
     config = load(path, options)
     for warning in config.warnings:
         log.warning("%s", warning)
-    spark = (
-        LocalSpark(slots_for(config))
-        if master is None
-        else ClusterSpark(master, max((flow.tasks_max for flow in config.flows), default=1))
-    )
+    most = max((flow.tasks_max for flow in config.flows), default=1)
+    session = spark.start(here=slots_for(config), on_cluster=most)
     stop, progress = threading.Event(), Progress()
-    with closing(spark), stopping_on_signals(stop), show_progress(progress):
-        mirror = Mirror(config, spark, once=once, stop=stop, progress=progress)
+    shown = show_progress(progress, stop, plain=logs.as_json)
+    with closing(session), stopping_on_signals(stop), shown as display:
+        mirror = Mirror(config, session, once=once, stop=stop, progress=progress)
+        display.follow(mirror)
         if once:
             outcome = mirror.run()
         else:
@@ -82,18 +83,6 @@ def write_for_this_user_only() -> None:
     """Sets the umask for this process and its children: Spark's JVM and workers write records to temporary
     folders, and Spark leaves it to the umask whether other users can read them."""
     os.umask(0o077)
-
-
-def log_to_stderr() -> None:
-    logging.basicConfig(level=logging.INFO)
-    for handler in logging.getLogger().handlers:
-        handler.setFormatter(VisibleFormatter(_FORMAT, _DATE_FORMAT))
-        handler.addFilter(_is_not_from_py4j)
-
-
-def _is_not_from_py4j(record: logging.LogRecord) -> bool:
-    """py4j logs the exceptions that it also raises, partly to the root logger."""
-    return "py4j" not in Path(record.pathname).parts
 
 
 @contextmanager

@@ -11,21 +11,24 @@ from pathlib import Path
 
 from heliograph.cli.commands.run import (
     ALLOCATIONS_PER_COLLECTION,
-    log_to_stderr,
     stopping_on_signals,
     write_for_this_user_only,
 )
+from heliograph.cli.metrics import metrics
+from heliograph.cli.output.logs import LogOptions, start_logging
 from heliograph.cli.output.progress_display import show_progress
+from heliograph.cli.page import page_of
+from heliograph.cli.spark_options import SparkOptions
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.connectors.read_connectors import assemble
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.config.connectors.worker import load_worker
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.connect.worker_herder import WorkerHerder, work_group
+from heliograph.inspection.worker_connectors import read_worker_connectors
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
 from heliograph.runtime.slots import slots_here
-from heliograph.spark.session import ClusterSpark, LocalSpark
 from heliograph.web.listener.server import RestServer, now_ms
 
 log = logging.getLogger(__name__)
@@ -34,9 +37,9 @@ log = logging.getLogger(__name__)
 _CLUSTER_SLOTS = 16
 
 
-def serve(path: Path | None, *, master: str | None) -> int:
+def serve(path: Path | None, logs: LogOptions, *, spark: SparkOptions) -> int:
     """Runs until a signal stops it."""
-    log_to_stderr()
+    start_logging(logs)
     write_for_this_user_only()
     sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
@@ -45,24 +48,36 @@ def serve(path: Path | None, *, master: str | None) -> int:
         log.warning("%s", warning)
     rest = read_rest_config({n: each.value for n, each in worker.settings.items()}, os.environ)
     url = rest.advertised_url(os.uname().nodename)
-    spark = LocalSpark(slots_here()) if master is None else ClusterSpark(master, _CLUSTER_SLOTS)
+    session = spark.start(here=slots_here(), on_cluster=_CLUSTER_SLOTS)
     stop, progress, levels = threading.Event(), Progress(), LoggerLevels(now_ms)
-    with closing(spark), stopping_on_signals(stop), show_progress(progress):
+    shown = show_progress(progress, stop, plain=logs.as_json)
+    with closing(session), stopping_on_signals(stop), shown as display:
         mirror = Mirror(
             assemble([], worker),
-            spark,
+            session,
             stop=stop,
             progress=progress,
             group=work_group(worker, url),
         )
+        display.follow(mirror)
         herder = WorkerHerder(worker, url, mirror, progress, levels.set)
-        server = RestServer(rest, herder, levels, herder.set_level_everywhere)
-        server.start()
-        herder.start()
-        try:
-            mirror.run()
-        finally:
-            server.stop()
-            herder.close()
+        page = page_of(
+            mirror,
+            progress,
+            herder,
+            lambda: read_worker_connectors(worker, "heliograph-page").mirror,
+            writable=True,
+        )
+        with metrics(worker.metrics, mirror, progress, herder) as scrape:
+            everywhere = herder.set_level_everywhere
+            server = RestServer(rest, herder, levels, everywhere, scrape=scrape, page=page)
+            server.start()
+            page.start()
+            herder.start()
+            try:
+                mirror.run()
+            finally:
+                server.stop()
+                herder.close()
     log.info("worker %s has stopped", url)
     return 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import typer
 
+from heliograph.cli.choices import Output
 from heliograph.cli.cluster_options import cluster_at, log_warnings_to_stderr, warn
-from heliograph.cli.output.escaping import visible, visible_json
+from heliograph.cli.output.documents import document
+from heliograph.cli.output.escaping import visible
 from heliograph.config.formats.load import load
 from heliograph.config.mirror_client_config import MirrorClientConfig
 from heliograph.errors import ConfigError
@@ -29,7 +30,7 @@ class Target(NamedTuple):
 
 
 def translate(
-    target: Target, source: str, *, group: str | None, groups: str | None, as_json: bool
+    target: Target, source: str, output: Output, *, group: str | None, groups: str | None
 ) -> int:
     """0 if there are checkpoints, 1 if there are none. Standard output contains nothing else."""
     log_warnings_to_stderr()
@@ -40,7 +41,8 @@ def translate(
         checkpoints = client.checkpoints(source, wanted)
         if client.malformed:
             warn(f"{client.malformed} records of {source} could not be decoded and were skipped")
-    typer.echo(_json(checkpoints) if as_json else _table(checkpoints))
+    as_text = output is Output.TEXT
+    typer.echo(_table(checkpoints) if as_text else document(checkpoints, output))
     if checkpoints:
         return 0
     who = f"group {group!r}" if group is not None else f"groups {groups or '.*'!r}"
@@ -82,8 +84,3 @@ def _table(checkpoints: Sequence[Checkpoint]) -> str:
         "  ".join(field.ljust(width) for field, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
-
-
-def _json(checkpoints: Sequence[Checkpoint]) -> str:
-    document = [each._asdict() for each in checkpoints]
-    return visible_json(json.dumps(document, indent=2, ensure_ascii=False))

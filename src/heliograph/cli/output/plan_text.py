@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from heliograph.cli.output.tables import Block, Table, by_reason, limited
+from heliograph.config.formats.format import Form
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
     FlowPlan,
@@ -13,6 +14,11 @@ from heliograph.inspection.mirror_plan import (
     InternalTopicPlan,
     MirrorPlan,
 )
+from heliograph.plan.replication_factors import (
+    connect_block,
+    properties_block,
+    strimzi_block,
+)
 from heliograph.plan.topics import CreateTopic
 
 _ROWS = 20
@@ -20,7 +26,15 @@ _NAMES = 5
 _REMEDY = "--all shows all"
 
 
-def plan_blocks(plan: MirrorPlan, *, everything: bool) -> list[Block]:
+_BLOCKS = {
+    Form.PROPERTIES: properties_block,
+    Form.CONNECT: connect_block,
+    Form.STRIMZI: strimzi_block,
+}
+
+
+def plan_blocks(plan: MirrorPlan, *, everything: bool, form: Form = Form.PROPERTIES) -> list[Block]:
+    """`form`: of the user's file, for lines to paste into it."""
     words = _Words(everything)
     blocks: list[Block] = []
     for alias, reason in plan.unreachable.items():
@@ -29,6 +43,9 @@ def plan_blocks(plan: MirrorPlan, *, everything: bool) -> list[Block]:
         blocks += [*words.flow(flow), ""]
     if plan.heartbeats:
         blocks += [*words.heartbeats(plan.heartbeats), ""]
+    if plan.factors:
+        lines = _BLOCKS[form](plan.factors)
+        blocks += ["replication factors to paste", *(f"  {line}" for line in lines), ""]
     if plan.warnings:
         blocks += ["settings to check", *(f"  {warning}" for warning in plan.warnings), ""]
     return [*blocks, "Nothing was changed."]
@@ -46,6 +63,7 @@ class _Words:
         yield from self._changes(flow)
         yield from self._internal(flow.internal_topics)
         yield from self._groups(flow.groups)
+        yield from (f"  note: {note}" for note in flow.notes)
         if flow.off:
             yield f"  switched off: {'; '.join(flow.off)}"
 

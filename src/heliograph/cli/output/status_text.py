@@ -13,6 +13,7 @@ from heliograph.inspection.mirror_status import (
     GroupPartition,
     MirrorStatus,
     PartitionView,
+    PositionFrom,
     ServiceState,
 )
 from heliograph.inspection.status_rules import in_words
@@ -32,6 +33,10 @@ def status_blocks(status: MirrorStatus, *, everything: bool) -> list[Block]:
     blocks: list[Block] = []
     for alias, reason in status.unreachable.items():
         blocks.append(f"NOT REACHED: {alias}: {reason}")
+    for name, why in status.broken.items():
+        blocks.append(f"FAILED: connector {name}: {why}")
+    for name, why in status.idle.items():
+        blocks.append(f"connector {name} does not run: {why}")
     for flow in status.flows:
         blocks += [*([""] if blocks else []), *_flow(flow, everything)]
     return blocks or ["no flow is enabled; no records are mirrored"]
@@ -44,7 +49,10 @@ def _flow(flow: FlowView, everything: bool) -> Iterator[Block]:
     for why, parts in gathered(flow.unknown.items()):
         yield f"  NOT CHECKED: {', '.join(parts)}: {why}"
     for sentence, subjects in gathered(flow.problems.items()):
-        yield f"  PROBLEM: {', '.join(subjects)}: {sentence}"
+        yield f"  PROBLEM: {_with_subjects(flow.name, sentence, subjects)}"
+    for sentence, _ in gathered(flow.not_mirrored.items()):
+        if sentence not in flow.problems.values():
+            yield f"  PROBLEM: {sentence}"
     each = everything or len(flow.partitions) <= _ROWS
     if flow.partitions:
         yield _partitions(flow) if each else _topics(flow)
@@ -75,9 +83,23 @@ def service(flow: FlowView) -> str:
     return f"{words}, {failed:,} partitions FAILED" if failed else words
 
 
+def _with_subjects(flow: str, sentence: str, subjects: Sequence[str]) -> str:
+    """The flow's name stands above. A sentence that begins with its subject is not given it again."""
+    places = [each.removeprefix(f"flow {flow}: ") for each in subjects]
+    if len(places) == 1:
+        area, _, subject = places[0].rpartition(": ")
+        if sentence.startswith(subject):
+            places = [area] if area else []
+    return ": ".join([", ".join(places), sentence]) if places else sentence
+
+
 def _partitions(flow: FlowView) -> Table:
+    stored = any(p.position_from is PositionFrom.CONNECT for p in flow.partitions)
+    mark = ""
+    if stored and flow.service.state is ServiceState.UNKNOWN:
+        mark = "; lag is counted from stored offsets, which a mirror stores from time to time"
     return Table(
-        f"partitions, {flow.source} -> {flow.target}",
+        f"partitions, {flow.source} -> {flow.target}{mark}",
         (
             *("topic", "partition", "source start", "source end", "target end", "position"),
             *("lag", "lag time", "last copy", "state", "error"),
@@ -95,6 +117,7 @@ def _partitions(flow: FlowView) -> Table:
             )
             for p in flow.partitions
         ],
+        optional=("source start", "target end", "last copy", "position", "source end"),
     )
 
 
@@ -180,6 +203,7 @@ def _group_offsets(flow: FlowView) -> Table:
             )
             for g in flow.groups
         ],
+        optional=("lag there", "translated", "lag", f"on {flow.source}", "why"),
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, Group, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from heliograph.cli.output.escaping import visible, visible_json
+from heliograph.cli.output.escaping import visible
 
 _NUMBER = re.compile(r"[-?]|[\d.,]+( (s|min|h|d))?")
 
@@ -27,6 +26,8 @@ class Table:
     rows: Sequence[tuple[str, ...]]
     hidden: int = 0
     remedy: str = ""
+    #: Columns that a narrow terminal does without, the first one first.
+    optional: tuple[str, ...] = ()
 
     @property
     def rest(self) -> str:
@@ -96,14 +97,36 @@ def _lines(block: Block) -> list[str]:
     return lines + ([f"    {block.rest}"] if block.hidden else [])
 
 
-def drawn(blocks: Iterable[Block]) -> RenderableType:
-    """For a terminal; names are never interpreted as markup."""
-    return Group(*(part for block in blocks for part in _draw(_visible(block))))
+def drawn(blocks: Iterable[Block], width: int | None) -> RenderableType:
+    """For a terminal of this width, None: of any; names are never interpreted as markup."""
+    return Group(*(part for block in blocks for part in _draw(_visible(block), width)))
 
 
-def _draw(block: Block) -> list[RenderableType]:
+def fitted(table: Table, width: int) -> tuple[Table, list[str]]:
+    """Without the optional columns that do not fit, which are listed."""
+    left_out: list[str] = []
+    for name in table.optional:
+        if _natural_width(table) <= width:
+            break
+        at = table.columns.index(name)
+        table = replace(
+            table,
+            columns=(*table.columns[:at], *table.columns[at + 1 :]),
+            rows=[(*row[:at], *row[at + 1 :]) for row in table.rows],
+        )
+        left_out.append(name)
+    return table, left_out
+
+
+def _natural_width(table: Table) -> int:
+    cells = zip(table.columns, *table.rows, strict=True)
+    return sum(max(map(cell_len, column)) + 2 for column in cells)
+
+
+def _draw(block: Block, width: int | None) -> list[RenderableType]:
     if isinstance(block, str):
         return [Text(block)]
+    block, left_out = (block, []) if width is None else fitted(block, width)
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column, name in enumerate(block.columns):
         justify: JustifyMethod = "right" if block.is_right(column) else "left"
@@ -114,28 +137,13 @@ def _draw(block: Block) -> list[RenderableType]:
         Text(f"  {block.title}", style="bold"),
         table,
         *([Text(block.rest)] * bool(block.hidden)),
+        *([Text(f"  not shown: {', '.join(left_out)} (--wide shows all)")] * bool(left_out)),
     ]
 
 
-def show(blocks: Iterable[Block], console: Console) -> None:
-    if console.is_terminal:
-        console.print(drawn(blocks))
+def show(blocks: Iterable[Block], console: Console, *, wide: bool = False) -> None:
+    """`wide`: every column, in lines as long as they are."""
+    if console.is_terminal and not wide:
+        console.print(drawn(blocks, console.width))
     else:
         console.print(plain(blocks), markup=False, highlight=False, soft_wrap=True, emoji=False)
-
-
-def as_json(value: Any, *, indent: int | None = 2) -> str:
-    """Dataclasses and named tuples become objects, with the names of their fields."""
-    return visible_json(json.dumps(_document(value), indent=indent, ensure_ascii=False))
-
-
-def _document(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {each.name: _document(getattr(value, each.name)) for each in fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: _document(each) for name, each in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(key): _document(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | frozenset | set):
-        return [_document(each) for each in value]
-    return value

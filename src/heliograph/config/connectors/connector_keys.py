@@ -22,7 +22,12 @@ from heliograph.config.resolve.key_lookup import (
     open_setting,
     own_setting,
 )
-from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
+from heliograph.config.resolve.known_mistakes import (
+    FLOW_CLIENT,
+    WRONG_NAMES,
+    chooses_topics,
+    misleading_client,
+)
 from heliograph.config.resolve.layers import is_client_config
 from heliograph.config.resolve.near_match import did_you_mean
 
@@ -52,7 +57,8 @@ def look_up(key: str, *, own_classes: bool) -> KeyUse:
     if match := FLOW_CLIENT.fullmatch(key):
         return _of_client(key, match)
     if key in WRONG_NAMES:
-        return Ineffective(key, WRONG_NAMES[key].format(prefix=""))
+        topics = chooses_topics(key, ()) and not own_classes
+        return Ineffective(key, WRONG_NAMES[key].format(prefix=""), topics)
     if key.startswith(_CONVERTERS):
         return Known(key, "", open_setting(key))
     if key.startswith(_OF_CONNECT):
@@ -71,7 +77,8 @@ def _elsewhere(key: str, own_classes: bool) -> KeyUse:
         return Known(key, "", own_setting(key))
     if (Scope.WORKER, key) in OPTIONS or key.startswith(OPEN_FAMILIES):
         return Ineffective(key, "has no effect in a connector; it is a setting of the worker")
-    return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known_names(Scope.CONNECTOR))}")
+    known = known_names(Scope.CONNECTOR)
+    return Ineffective(key, f"{UNKNOWN}{did_you_mean(key, known)}", chooses_topics(key, known))
 
 
 def _of_cluster(key: str, match: re.Match[str]) -> KeyUse:

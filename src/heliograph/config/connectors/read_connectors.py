@@ -38,7 +38,12 @@ from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
 from heliograph.config.options.values import InvalidValue, parse_boolean
-from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
+from heliograph.config.resolve.diagnostics import (
+    key_warnings,
+    refused_problems,
+    topic_problems,
+    value_problems,
+)
 from heliograph.config.resolve.layers import (
     Setting,
     Settings,
@@ -89,10 +94,19 @@ def read_connector(
 
 
 def connector_of(
-    name: str, file: PropertiesFile, worker: WorkerConfig, permitted: Permitted | None = None
+    name: str,
+    file: PropertiesFile,
+    worker: WorkerConfig,
+    permitted: Permitted | None = None,
+    *,
+    served: bool = True,
 ) -> Connector:
+    """`served`: by a worker, which has its config and status topics. `run` creates those of a
+    worker that is named, where guides look for them and a Connect cluster that takes over uses them."""
     filled = worker.placeholders.fill_in(file, variables=False, permitted=permitted)
-    reading = _Reading(name, filled.file, worker, list(filled.problems), permitted=permitted)
+    reading = _Reading(
+        name, filled.file, worker, list(filled.problems), permitted=permitted, served=served
+    )
     return reading.connector()
 
 
@@ -122,6 +136,7 @@ def assemble(connectors: Iterable[Connector], worker: WorkerConfig) -> MirrorCon
         channel_host=worker.channel_host,
         channel_port=worker.channel_port,
         accepts_unencrypted_secrets=worker.accepts_unencrypted_secrets,
+        metrics=worker.metrics,
         rest=tuple((n, s.value) for n, s in worker.settings.items() if is_of_rest(n)),
         warnings=tuple(
             dict.fromkeys([*(w for each in given for w in each.warnings), *rivals(running)])
@@ -169,6 +184,7 @@ class _Reading:
     problems: list[str]
     warnings: list[str] = field(default_factory=list)
     permitted: Permitted | None = None
+    served: bool = True
 
     def connector(self) -> Connector:
         kind = self._kind()
@@ -236,6 +252,7 @@ class _Reading:
         key_uses = [look_up(key, own_classes=own) for key in self.file.properties]
         self.problems += value_problems(self.file, key_uses)
         self.problems += refused_problems(self.file, key_uses)
+        self.problems += topic_problems(self.file, key_uses)
         self.problems += override_problems(self.worker, self.file)
         self.warnings += key_warnings(self.file, key_uses)
 
@@ -277,9 +294,8 @@ class _Reading:
         topic = settings.get("offsets.storage.topic")
         own = topic.value.strip() if topic is not None else ""
         servers = set(self.worker.cluster.bootstrap_servers)
-        here = (
-            own or self.worker.exactly_once or servers == set(found.clusters[0].bootstrap_servers)
-        )
+        beside = servers == set(found.clusters[0].bootstrap_servers)
+        here = own or self.worker.exactly_once or beside
         flow, beats = found.flow, found.heartbeats
         alias = found.clusters[0].alias if here else self.worker.cluster.alias
         if flow is not None:
@@ -288,8 +304,8 @@ class _Reading:
                 flow,
                 offsets_topic=named,
                 offsets_alias=alias,
-                config_topic=None,
-                status_topic=None,
+                config_topic=self.worker.config_topic if beside and not self.served else None,
+                status_topic=self.worker.status_topic if beside and not self.served else None,
             )
         if beats is not None:
             named = replace(beats.offsets_topic, name=own or beats.offsets_topic.name)

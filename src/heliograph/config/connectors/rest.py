@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heliograph.config.options import OPTIONS, Scope
@@ -23,8 +23,6 @@ from heliograph.errors import ConfigError
 from heliograph.permitted import Permitted
 from heliograph.security import Security
 
-#: Connect's default, http://:8083, listens on every address. Here listeners must be set for that.
-DEFAULT_LISTENERS = "http://localhost:8083"
 MAX_REQUEST_BYTES = int(OPTIONS[Scope.SERVE, "rest.request.max.bytes"].default or 0)
 MAX_CONNECTIONS = int(OPTIONS[Scope.SERVE, "rest.max.connections"].default or 0)
 MAX_CONNECTIONS_PER_IP = int(OPTIONS[Scope.SERVE, "rest.max.connections.per.ip"].default or 0)
@@ -36,6 +34,9 @@ _LOGIN_MODULE = re.compile(
     r"\bKafkaConnect\s*\{\s*[\w.]*PropertyFileLoginModule\s+\w+\s+file\s*=\s*\"?([^\";]+)\"?\s*;\s*\}",
 )
 _EVERYWHERE = ("", "0.0.0.0", "::")
+#: Set to 1 in Heliograph's container image.
+CONTAINER_VARIABLE = "HELIOGRAPH_CONTAINER"
+_ADVERTISED = ("rest.advertised.host.name", "rest.advertised.port", "rest.advertised.listener")
 _ACTIONS = ("set", "add", "setdate", "adddate")
 
 
@@ -55,6 +56,17 @@ class Listener:
     def is_loopback(self) -> bool:
         """Whether only programs on this machine reach it."""
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+
+    @property
+    def reach(self) -> str:
+        """One sentence for the log: where it listens, and who can reach it."""
+        if self.is_loopback:
+            return (
+                f"REST listens on {self}: reachable from this machine only; set listeners={self.scheme}://"
+                f":{self.port} to be reachable from other hosts"
+            )
+        where = f"{self.scheme}://0.0.0.0:{self.port}" if self.host in _EVERYWHERE else str(self)
+        return f"REST listens on {where}: reachable from other hosts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +133,12 @@ class RestConfig:
         return f"{wanted}://{bracketed}:{self.advertised_port or port or listener.port}/"
 
 
-def read_rest_config(settings: Mapping[str, str], environment: Mapping[str, str]) -> RestConfig:
-    """`settings` are a worker's, by name. Raises ConfigError with every problem."""
-    reading = _Reading(settings, environment)
+def read_rest_config(
+    settings: Mapping[str, str], environment: Mapping[str, str], *, dedicated: bool = False
+) -> RestConfig:
+    """`settings` are a worker's, by name. `dedicated`: of `heliograph run`, whose API is on localhost unless
+    `listeners` is set. Raises ConfigError with every problem."""
+    reading = _Reading(settings, environment, dedicated)
     config = reading.config()
     if reading.problems:
         raise ConfigError(reading.problems)
@@ -131,9 +146,12 @@ def read_rest_config(settings: Mapping[str, str], environment: Mapping[str, str]
 
 
 class _Reading:
-    def __init__(self, settings: Mapping[str, str], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Mapping[str, str], environment: Mapping[str, str], dedicated: bool
+    ) -> None:
         self._settings = settings
         self._environment = environment
+        self._dedicated = dedicated
         self._warnings: list[str] = []
         self.problems: list[str] = []
 
@@ -141,17 +159,19 @@ class _Reading:
         listeners, admin_listeners = self._listeners(), self._admin_listeners()
         tls = self._tls("listeners", listeners)
         admin_tls = self._tls("admin.listeners", admin_listeners or ())
+        users, roles = self._users(), self._certificate_roles(tls)
+        self._warn_if_open(listeners, tls, users is not None or roles is not None)
         return RestConfig(
             listeners=listeners,
             admin_listeners=admin_listeners,
             advertised_listener=self._advertised_listener(),
             advertised_host=self._text("rest.advertised.host.name").strip('"') or None,
-            advertised_port=self._number("rest.advertised.port", 0, 65535) or None,
+            advertised_port=self._number("rest.advertised.port", 1, 65535) or None,
             allow_origins=parse_list(self._text("access.control.allow.origin")),
             allow_methods=parse_list(self._text("access.control.allow.methods")),
             response_headers=self._headers(),
-            users=self._users(),
-            certificate_roles=self._certificate_roles(tls),
+            users=users,
+            certificate_roles=roles,
             allowed_hosts=tuple(map(str.lower, parse_list(self._text("rest.allowed.hosts")))),
             access_log=self._flag("rest.access.log", True),
             max_connections=self._number("rest.max.connections", 1, 2**31 - 1) or MAX_CONNECTIONS,
@@ -183,7 +203,8 @@ class _Reading:
         if not text:
             return None
         if not text.isdigit() or not low <= int(text) <= high:
-            self.problems.append(f"{name}: expected a number from {low} to {high}, found {text!r}")
+            limits = f"from {low} to {high}" if high < 2**31 - 1 else f"of at least {low}"
+            self.problems.append(f"{name}: expected a whole number {limits}, found {text!r}")
             return None
         return int(text)
 
@@ -195,11 +216,35 @@ class _Reading:
                     "listeners: expected one or more addresses such as http://localhost:8083, found none"
                 )
             return found
-        port, host = self._text("rest.port"), self._text("rest.host.name")
-        if port or host:  # as up to Kafka 2.8
-            address = f"http://{host or 'localhost'}:{port or 8083}"
-            return self._addresses("rest.port" if port else "rest.host.name", address)
-        return self._addresses("listeners", DEFAULT_LISTENERS)
+        port = self._text("rest.port")
+        # Connect's default is http://:8083, every address.
+        host = self._text("rest.host.name") or ("" if self._is_for_other_hosts() else "localhost")
+        return self._addresses(
+            "rest.port" if port else "rest.host.name", f"http://{host}:{port or 8083}"
+        )
+
+    def _is_for_other_hosts(self) -> bool:
+        """Whether every address is meant, as in Connect: containers publish the port that they name, other
+        workers use the address that is advertised."""
+        named = any(self._text(name) for name in ("rest.port", *_ADVERTISED))
+        in_image = self._environment.get(CONTAINER_VARIABLE, "").strip() == "1"
+        return not self._dedicated and (named or in_image)
+
+    def _warn_if_open(
+        self, listeners: tuple[Listener, ...], tls: ListenerTls | None, secured: bool
+    ) -> None:
+        asks_for_certificates = tls is not None and tls.client_auth == "required"
+        found = [
+            str(each)
+            for each in listeners
+            if not each.is_loopback and not (each.scheme == "https" and asks_for_certificates)
+        ]
+        if found and not secured:
+            local = replace(listeners[0], host="localhost")
+            self._warnings.append(
+                f"REST on {', '.join(found)} has no users: every program that reaches this port can create "
+                f"and change connectors; set rest.users.file, or listeners={local}"
+            )
 
     def _admin_listeners(self) -> tuple[Listener, ...] | None:
         if "admin.listeners" not in self._settings:
@@ -210,7 +255,9 @@ class _Reading:
         found = []
         for address in parse_list(text):
             match = _LISTENER.fullmatch(address)
-            if match is None or int(match[3]) > 65535:
+            if match is not None and int(match[3]) > 65535:
+                self.problems.append(f"{name}: expected a port from 1 to 65535, found {address!r}")
+            elif match is None:
                 self.problems.append(
                     f"{name}: expected http://host:port or https://host:port, found {address!r}; "
                     "without a host (http://:8083), it listens on every address of this machine"

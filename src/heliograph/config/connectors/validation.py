@@ -26,7 +26,14 @@ from heliograph.config.connectors.plugins import (
     check_version,
     connector_named,
 )
-from heliograph.config.options.checks import Parsed, copies_bytes, invalid, is_converter, java_text
+from heliograph.config.options.checks import (
+    Parsed,
+    copies_bytes,
+    invalid,
+    is_converter,
+    java_text,
+    rewrites_headers,
+)
 from heliograph.config.options.values import InvalidValue
 from heliograph.config.security.secrets import HIDDEN, is_secret
 from heliograph.mm2.connect.jackson import hash_map_order
@@ -208,7 +215,10 @@ def _visible(name: str, config: Config) -> bool:
 
 def _has_converter(name: str, config: Config) -> bool:
     given = config.get(name)
-    return given is not None and copies_bytes(given.strip())
+    return given is not None and (
+        copies_bytes(given.strip())
+        or (name == "header.converter" and rewrites_headers(given.strip()))
+    )
 
 
 def _beyond_definitions(

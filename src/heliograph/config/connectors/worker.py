@@ -15,11 +15,13 @@ from pathlib import Path
 from heliograph.config.clusters import Logins, checked_servers
 from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, Property, read_properties
+from heliograph.config.formats.wrong_command import not_a_worker
+from heliograph.config.metrics_config import MetricsConfig, read_metrics_config
 from heliograph.config.mirror_config import InternalTopic
 from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.options.checks import byte_array_converter
 from heliograph.config.options.kafka_clients import client_option, known_names
-from heliograph.config.options.values import STRING
+from heliograph.config.options.top import HTTPS_PREFIXES
 from heliograph.config.resolve.diagnostics import key_warnings, refused_problems, value_problems
 from heliograph.config.resolve.environment import settings_in
 from heliograph.config.resolve.key_lookup import (
@@ -30,12 +32,14 @@ from heliograph.config.resolve.key_lookup import (
     Ineffective,
     KeyUse,
     Known,
+    https_setting,
     of_provider,
     open_setting,
 )
 from heliograph.config.resolve.layers import Setting, Settings
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.placeholders import Placeholders
+from heliograph.config.resolve.same_cause import told_once
 from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.config.security.rest_allowlist import read_permitted
 from heliograph.errors import ConfigError
@@ -59,7 +63,6 @@ _ACTED_HERE = re.compile(
     r"|session\.timeout\.ms|heartbeat\.interval\.ms|rebalance\.timeout\.ms|config\.providers"
 )
 _NO_SECRETS = KubernetesSecrets()
-_HTTPS = ("listeners.https.", "admin.listeners.https.")
 _GONE = re.compile(r"internal\.(key|value)\.converter(\..*)?")
 
 
@@ -93,6 +96,7 @@ class WorkerConfig:
     settings: Settings = field(repr=False, hash=False)
     placeholders: Placeholders = field(repr=False, hash=False, compare=False)
     permitted: Permitted
+    metrics: MetricsConfig = field(default_factory=MetricsConfig)
     warnings: tuple[str, ...] = ()
 
     @property
@@ -108,7 +112,11 @@ def load_worker(
     """Raises ConfigError. Without `path`, reads the environment only. `secrets`: Secrets and ConfigMaps."""
     file = PropertiesFile(name="the environment", properties={})
     if path is not None:
+        if wrong := not_a_worker(path):
+            raise ConfigError(wrong)
         file = read_properties(path)
+        if wrong := not_a_worker(path, file):
+            raise ConfigError(wrong)
     return worker_of(
         replace(file, properties=file.properties | settings_in(environment)), environment, secrets
     )
@@ -158,6 +166,7 @@ class _Reading:
             channel_host=top.text("driver.channel.host"),
             channel_port=top.number("driver.channel.port"),
             accepts_unencrypted_secrets=top.text("spark.unencrypted.secrets.policy") == "accept",
+            metrics=read_metrics_config(top),
             settings=self._settings,
             placeholders=self._placeholders,
             permitted=read_permitted({name: each.value for name, each in self._settings.items()}),
@@ -170,7 +179,7 @@ class _Reading:
             ),
         )
         if self._problems:
-            raise ConfigError(list(dict.fromkeys(self._problems)))
+            raise ConfigError(told_once(self._problems))
         return config
 
     def _typed(self, scope: Scope) -> TypedSettings:
@@ -240,9 +249,8 @@ def _look_up(key: str) -> KeyUse:
         return of_provider(key, match)
     if match := CLIENT_SETTING.fullmatch(key):
         return _of_client(key, Scope(match["kind"]), match["name"])
-    if key.startswith(_HTTPS):
-        prefix = next(each for each in _HTTPS if key.startswith(each))
-        return Known(key, prefix, _https(key))
+    if key.startswith(HTTPS_PREFIXES):
+        return Known(key, "", https_setting(key))
     if key.startswith(OPEN_FAMILIES):
         return Known(key, "", open_setting(key))
     if _GONE.fullmatch(key):
@@ -270,7 +278,3 @@ def _of_client(key: str, scope: Scope, name: str) -> KeyUse:
     if option is not None:
         return Known(key, prefix, option)
     return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known_names(scope), prefix)}")
-
-
-def _https(key: str) -> Option:
-    return Option(name=key, type=STRING, scope=Scope.SERVE, doc="TLS of the REST server")

@@ -23,6 +23,7 @@ from heliograph.config.formats.strimzi import parse_strimzi
 from heliograph.config.formats.text.files import read_text
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.config.resolve.same_cause import told_once
 from heliograph.errors import ConfigError
 
 
@@ -65,7 +66,7 @@ def _of_connect(path: Path, options: LoadOptions, environment: Mapping[str, str]
     secrets = read_kubernetes(options.secrets)
     if options.worker is not None:
         worker = load_worker(options.worker, environment, secrets)
-        made = [connector_of(each.name, each.file, worker) for each in named]
+        made = [connector_of(each.name, each.file, worker, served=False) for each in named]
         return _checked(named, made, worker, options, worker.warnings)
     workers = [implied_worker(each, environment, secrets) for each in named]
     made = [connector_of(e.name, e.file, w) for e, w in zip(named, workers, strict=True)]
@@ -76,7 +77,7 @@ def _of_strimzi(path: Path, options: LoadOptions, environment: Mapping[str, str]
     found = parse_strimzi(read_text(path), path.name)
     secrets = KubernetesSecrets((*read_kubernetes(options.secrets).given, *found.secrets))
     worker = worker_of(found.worker, environment, secrets)
-    made = [connector_of(each.name, each.file, worker) for each in found.connectors]
+    made = [connector_of(each.name, each.file, worker, served=False) for each in found.connectors]
     return _checked(found.connectors, made, worker, options, (*found.warnings, *worker.warnings))
 
 
@@ -113,5 +114,5 @@ def _checked(
     if not problems and not (mirror.flows or mirror.group_flows or mirror.heartbeats):
         problems.append("Nothing to run: no connector is both enabled and RUNNING")
     if problems:
-        raise ConfigError(list(dict.fromkeys(problems)))
+        raise ConfigError(told_once(problems))
     return replace(mirror, warnings=tuple(dict.fromkeys([*notes, *mirror.warnings])))

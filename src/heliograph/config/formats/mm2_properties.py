@@ -14,6 +14,8 @@ from heliograph.config.clusters import Clusters
 from heliograph.config.flows import Pair, pair_settings
 from heliograph.config.formats.kubernetes import KubernetesSecrets
 from heliograph.config.formats.properties import PropertiesFile, read_properties
+from heliograph.config.formats.wrong_command import not_flows
+from heliograph.config.metrics_config import read_metrics_config
 from heliograph.config.mirror_config import MirrorConfig
 from heliograph.config.options import Scope
 from heliograph.config.options.top import is_of_rest
@@ -22,12 +24,15 @@ from heliograph.config.resolve.diagnostics import (
     alias_problems,
     key_warnings,
     refused_problems,
+    spaced_arrows,
+    topic_problems,
     value_problems,
 )
 from heliograph.config.resolve.key_lookup import KeyLookup
 from heliograph.config.resolve.layers import Layers
 from heliograph.config.resolve.near_match import did_you_mean
 from heliograph.config.resolve.placeholders import fill_in_placeholders
+from heliograph.config.resolve.same_cause import told_once
 from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.errors import ConfigError
 
@@ -63,16 +68,23 @@ class _Reading:
         own = [pair.name for pair in pairs if pair.has_own_classes()]
         sources, sinks = [pair.source for pair in enabled], [pair.target for pair in enabled]
         lookup = KeyLookup(aliases, sources, sinks, own)
-        key_uses = [lookup.look_up(key) for key in self._file.properties]
+        spaced = spaced_arrows(self._file, aliases)
+        self._problems += spaced.values()
+        key_uses = [lookup.look_up(key) for key in self._file.properties if key not in spaced]
         self._problems += alias_problems(self._file, key_uses, aliases)
         self._problems += value_problems(self._file, key_uses)
         self._problems += refused_problems(self._file, key_uses)
+        self._problems += topic_problems(self._file, key_uses)
         reader = Clusters(self._file, self._layers, self._problems, self._warnings)
         clusters = {alias: reader.read(alias) for alias in aliases}
         top = TypedSettings(self._layers.top(), Scope.TOP, self._file.name, self._problems)
         mirror = MirrorConfig(
             flows=tuple(pair.flow() for pair in enabled),
-            heartbeats=tuple(beats for pair in pairs if (beats := pair.heartbeats())),
+            heartbeats=tuple(
+                beats
+                for pair in pairs
+                if (beats := pair.heartbeats(alone=pair not in enabled)) is not None
+            ),
             clusters=tuple(clusters.values()),
             flow_clusters=tuple(
                 (pair.name, other)
@@ -86,6 +98,7 @@ class _Reading:
             channel_host=top.text("driver.channel.host"),
             channel_port=top.number("driver.channel.port"),
             accepts_unencrypted_secrets=top.text("spark.unencrypted.secrets.policy") == "accept",
+            metrics=read_metrics_config(top),
             warnings=(*self._file.warnings, *key_warnings(self._file, key_uses), *self._warnings),
             rest=tuple((n, s.value) for n, s in self._layers.top().items() if is_of_rest(n)),
         )
@@ -99,7 +112,7 @@ class _Reading:
         if nothing and not mirror.heartbeats and not self._problems:
             self._problems.append(nothing)
         if self._problems:
-            raise ConfigError(list(dict.fromkeys(self._problems)))
+            raise ConfigError(told_once(self._problems))
         warnings = dict.fromkeys([*mirror.warnings, *([nothing] if nothing else [])])
         return replace(mirror, warnings=tuple(warnings))
 
@@ -108,7 +121,8 @@ class _Reading:
         if setting is None:
             keys = self._file.properties
             raise ConfigError(
-                f"clusters: missing in {self._file.name}; expected the aliases of the clusters, "
+                not_flows(self._file)
+                or f"clusters: missing in {self._file.name}; expected the aliases of the clusters, "
                 f"such as clusters = us, eu{did_you_mean('clusters', keys)}"
             )
         if setting.found.broken:

@@ -7,6 +7,7 @@ value counts, as in Java, with a warning.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,8 @@ def read_properties(path: Path) -> PropertiesFile:
         path /= path.name
     with named_if_unreadable(path):
         data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ConfigError(f"{path}: text in UTF-16; save it as UTF-8")
     if b"\0" in data:
         raise ConfigError(
             f"{path}: not a text file; expected properties (key=value lines) in Latin-1 or UTF-8"

@@ -26,9 +26,11 @@ from heliograph.config.formats.strimzi_clusters import (
 from heliograph.config.formats.strimzi_connectors import PATTERNS, SECTIONS, StrimziConnectors
 from heliograph.config.formats.text.node import Document, Node
 from heliograph.config.formats.text.yaml_text import parse_yaml
+from heliograph.config.formats.wrong_command import not_a_mirror
 from heliograph.config.options import OPTIONS, Scope
 from heliograph.config.options.kafka_clients import client_option
 from heliograph.config.options.values import BYTE_ARRAY_CONVERTER
+from heliograph.config.resolve.near_match import near
 from heliograph.errors import ConfigError
 
 KIND = "KafkaMirrorMaker2"
@@ -91,9 +93,12 @@ def parse_strimzi(text: str, name: str) -> StrimziMirror:
             others.append(f"{kind} {its_name}".strip())
     if len(found) != 1:
         at = ", ".join(document.at(resource) for document, resource in found)
+        instead = None if found else not_a_mirror(name, resources_in(documents))
+        named = [each for each in others if each]
         raise ConfigError(
-            f"{name}: expected one resource of kind {KIND}, found {len(found) or 'none'}"
-            + (f" ({at})" if at else f"{'; found ' + ', '.join(others[:5]) if others else ''}")
+            instead
+            or f"{name}: expected one resource of kind {KIND}, found {len(found) or 'none'}"
+            + (f" ({at})" if at else f"{'; found ' + ', '.join(named[:5]) if named else ''}")
         )
     if others:
         warnings.append(f"{name}: ignored other resources: {', '.join(others)}")
@@ -222,7 +227,7 @@ class _Reading:
         settings: Settings = {}
         for name, (its_field, default) in _STORAGE.items():
             given = fields.get(its_field)
-            if given is not None:
+            if given is not None and given.value is not None:
                 text = self._document.setting(given, f"{path}.{its_field}")
                 settings[name] = Property(text, given.line)
             else:
@@ -257,6 +262,7 @@ class _Reading:
         connectors = StrimziConnectors(self._clusters, "" if version is None else version.text)
         for path, node in self._document.items(spec["mirrors"], "spec.mirrors"):
             mirror = self._document.mapping(node, path)
+            self._refuse_misspelt_patterns(mirror, path)
             self._clusters.unknown(mirror, path, _MIRROR_FIELDS)
             self._check_target(mirror, path, target_alias)
             source = self._source(mirror, path, node, spec)
@@ -275,6 +281,17 @@ class _Reading:
             base |= self._side("target", target_path, target)
             made += connectors.read(mirror, path, node, base, f"{alias}->{target_alias}")
         return made
+
+    def _refuse_misspelt_patterns(self, mirror: Mapping[str, Node], path: str) -> None:
+        """Strimzi would ignore them, and MM2 mirror all topics."""
+        for name, node in mirror.items():
+            meant = {"topics": "topicsPattern", "topics.exclude": "topicsExcludePattern"}.get(name)
+            meant = meant or near(name, _MIRROR_FIELDS)
+            if name not in _MIRROR_FIELDS and meant is not None and meant.startswith("topics"):
+                self._problems.append(
+                    f"{path}.{name}: refused, since without it topics would be mirrored that you did not "
+                    f"choose: unknown field; did you mean {meant}? ({self._document.at(node)})"
+                )
 
     def _check_target(self, mirror: Mapping[str, Node], path: str, alias: str) -> None:
         named = mirror.get("targetCluster")

@@ -6,7 +6,7 @@ for OAuth. Secrets stay placeholders, ${strimzisecrets:<namespace>/<secret>:<key
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from heliograph.config.formats.properties import Property
@@ -112,7 +112,7 @@ class StrimziClusters:
         if (config := _set(fields, "config")) is None:
             return {}
         found = {}
-        for name, value in self.document.mapping(config, f"{path}.config").items():
+        for name, value in self.settings(config, f"{path}.config"):
             if name.startswith(FORBIDDEN) and name not in ALLOWED:
                 self.warnings.append(
                     f"{path}.config.{name}: has no effect: Strimzi ignores it; write tls or "
@@ -123,6 +123,16 @@ class StrimziClusters:
                     self.document.setting(value, f"{path}.config.{name}"), value.line
                 )
         return found
+
+    def settings(self, config: Node, path: str) -> Iterator[tuple[str, Node]]:
+        """The settings of a `config`. One without a value (null) is not set, rather than empty."""
+        for name, value in self.document.mapping(config, path).items():
+            if value.value is not None:
+                yield name, value
+            else:
+                self.warnings.append(
+                    f"{path}.{name}: has no value, so that its default applies ({self.document.at(value)})"
+                )
 
     def check(self, node: Node, path: str, known: frozenset[str] = _FIELDS) -> None:
         self.unknown(self.document.mapping(node, path), path, known)
@@ -252,7 +262,7 @@ class StrimziClusters:
         config = _set(fields, "config")
         found = {}
         if config is not None:
-            for name, each in self.document.mapping(config, f"{path}.config").items():
+            for name, each in self.settings(config, f"{path}.config"):
                 if name.startswith(_CUSTOM):
                     value = self.document.setting(each, f"{path}.config.{name}")
                     found[name] = Property(value, each.line)

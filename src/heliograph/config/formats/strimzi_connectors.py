@@ -88,7 +88,7 @@ class StrimziConnectors:
         found: Settings = {}
         config = fields.get("config")
         if config is not None and config.value is not None:
-            for name, each in self._document.mapping(config, f"{path}.config").items():
+            for name, each in self._clusters.settings(config, f"{path}.config"):
                 if name in _FORBIDDEN:
                     self._clusters.warnings.append(
                         f"{path}.config.{name}: has no effect: Strimzi ignores it "

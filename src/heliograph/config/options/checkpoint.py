@@ -7,8 +7,8 @@ from functools import partial
 from heliograph.config.options.checks import (
     no_duplicates,
     one_of,
-    positive_or_broker_default,
     positive_or_never,
+    replicas_or_broker_default,
 )
 from heliograph.config.options.option import Importance, Option, Scope
 from heliograph.config.options.values import BOOLEAN, CLASS, LIST, LONG, SHORT, STRING
@@ -76,7 +76,7 @@ CHECKPOINT = (
         name="checkpoints.topic.replication.factor",
         type=SHORT,
         default="3",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc="Replication factor of the checkpoints topic",
     ),
     _checkpoint(

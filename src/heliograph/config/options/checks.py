@@ -7,21 +7,22 @@ sentences of Kafka's `ConfigDef`; scripts match those, so they are kept to the l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from heliograph.config.options.values import BYTE_ARRAY_CONVERTER, InvalidValue, Value
+from heliograph.config.resolve.near_match import did_you_mean
 
 #: None: no value was given, or it could not be parsed.
 Parsed = Value | None
 #: What is wrong with the setting of this name and value, as ConfigDef words it; None: nothing.
 ConfigDefCheck = Callable[[str, Parsed], str | None]
 
-_BYTE_CONVERTERS = {
-    *("ByteArrayConverter", BYTE_ARRAY_CONVERTER),
-    # Connect's default for headers. Headers are copied as they are.
-    *("SimpleHeaderConverter", "org.apache.kafka.connect.storage.SimpleHeaderConverter"),
-}
+_SIMPLE_HEADERS = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+_BYTE_CONVERTERS = {"ByteArrayConverter", BYTE_ARRAY_CONVERTER}
+#: Connect's default for headers, which a connector may well name. It would write the values of headers as
+#: Base64 text, since MM2's are bytes; here they are copied as they are, with a warning.
+_HEADER_CONVERTERS = {*_BYTE_CONVERTERS, "SimpleHeaderConverter", _SIMPLE_HEADERS}
 _OTHER_CONVERTERS = {
     f"{kind}Converter"
     for kind in ("Boolean", "Double", "Float", "Integer", "Json", "Long", "Short", "String")
@@ -30,7 +31,7 @@ _OTHER_CONVERTERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """`accepts` decides in a file, and `expected` completes "expected …, found …".
+    """`accepts` decides in a file, and `expected` completes "expected …, found …", `remedy` the sentence.
 
     `config_def` is the validator of the same option in Kafka's ConfigDef; None: Kafka does not check it.
     """
@@ -38,11 +39,12 @@ class Check:
     expected: str = ""
     accepts: Callable[[Value], bool] = lambda _: True
     config_def: ConfigDefCheck | None = None
+    remedy: Callable[[Value], str] = lambda _: ""
 
     def require(self, value: Value) -> None:
         """Raises InvalidValue."""
         if not self.accepts(value):
-            raise InvalidValue(self.expected)
+            raise InvalidValue(self.expected, remedy=self.remedy(value))
 
     @property
     def in_files_only(self) -> Check:
@@ -107,9 +109,15 @@ def _range(low: float, high: float | None) -> ConfigDefCheck:
     return check
 
 
+#: A number of topics' partitions.
 positive_or_broker_default = Check(
     expected="a whole number of at least 1, or -1 for the broker's default",
     accepts=lambda value: isinstance(value, int) and (value >= 1 or value == -1),
+)
+#: Kafka's protocol has 16 bits for a replication factor.
+replicas_or_broker_default = Check(
+    expected="a whole number from 1 to 32767, or -1 for the broker's default",
+    accepts=lambda value: isinstance(value, int) and (1 <= value <= 32767 or value == -1),
 )
 #: An interval. MM2 never runs a task with a negative interval (`Scheduler.scheduleRepeating`).
 positive_or_never = Check(
@@ -222,6 +230,9 @@ def subset_of(*choices: str) -> Check:
     return Check(
         expected=f"any of {', '.join(choices)}, or nothing",
         accepts=lambda value: isinstance(value, tuple) and not set(value) - set(choices),
+        remedy=lambda value: "".join(
+            did_you_mean(item, choices) for item in _items(value) if item not in choices
+        ),
     )
 
 
@@ -240,12 +251,86 @@ def _items(value: Parsed) -> Sequence[str]:
     return value if isinstance(value, tuple) else ()
 
 
+_LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
+#: Labels that a metric of Heliograph has; a constant label of the same name would change its meaning.
+METRIC_LABELS = frozenset(
+    [
+        "area",
+        "cause",
+        "client",
+        "clientid",
+        "clientId",
+        "client_id",
+        "cluster",
+        "connector",
+        "destination",
+        "flow",
+        "gc",
+        "group",
+        "kind",
+        "le",
+        "of",
+        "partition",
+        "process",
+        "reason",
+        "result",
+        "source",
+        "state",
+        "status",
+        "target",
+        "task",
+        "topic",
+        "version",
+    ]
+)
+
+
+def _is_label(text: str) -> bool:
+    name, equals, _ = text.partition("=")
+    return bool(equals) and _LABEL.fullmatch(name) is not None and name not in METRIC_LABELS
+
+
+#: Constant labels of metrics, in Prometheus' notation of their names.
+constant_labels = Check(
+    expected="name=value, separated by commas, with names of letters, digits and underscores that no metric "
+    "of Heliograph uses",
+    accepts=lambda value: all(_is_label(item) for item in _items(value)),
+)
+
+#: The address of a listener without TLS.
+http_address = Check(
+    expected="http://host:port, such as http://0.0.0.0:9404, or nothing",
+    accepts=lambda value: (
+        re.fullmatch(r"(http://(\[[\w.:]+\]|[\w.-]*):\d{1,5})?", str(value)) is not None
+        and int(str(value).rpartition(":")[2] or 0) <= 65535
+    ),
+)
+
+#: A server for telemetry. A login belongs into headers, which are not shown.
+telemetry_url = Check(
+    expected="http://host:port or https://host:port, such as http://localhost:4318, or nothing",
+    accepts=lambda value: (
+        re.fullmatch(r"(https?://(\[[\w.:]+\]|[\w.-]+)(:\d{1,5})?(/[^\s@?#]*)?)?", str(value))
+        is not None
+    ),
+)
+#: As in OTEL_EXPORTER_OTLP_HEADERS.
+telemetry_headers = Check(
+    expected="name=value, separated by commas",
+    accepts=lambda value: all(
+        re.fullmatch(r"\s*[\w-]+\s*=[^=].*", each) is not None
+        for each in str(value).split(",")
+        if each.strip()
+    ),
+)
+
+
 # ── converters ───────────────────────────────────────────────────────────────────────────────
 
 
 def is_converter(class_name: str) -> bool:
     """Whether Kafka has a converter of this class."""
-    return class_name in _BYTE_CONVERTERS or class_name.rpartition(".")[2] in _OTHER_CONVERTERS
+    return class_name in _HEADER_CONVERTERS or class_name.rpartition(".")[2] in _OTHER_CONVERTERS
 
 
 def copies_bytes(class_name: str) -> bool:
@@ -253,14 +338,24 @@ def copies_bytes(class_name: str) -> bool:
     return class_name in _BYTE_CONVERTERS
 
 
-def _converter(name: str, value: Parsed) -> str | None:
-    if value is None or copies_bytes(str(value)):
-        return None
-    return invalid(name, value, f"records are copied as they are; expected {BYTE_ARRAY_CONVERTER}")
+def rewrites_headers(class_name: str) -> bool:
+    """Whether a Java worker would write headers as text where they are copied as they are here."""
+    return class_name in _HEADER_CONVERTERS and not copies_bytes(class_name)
 
 
-byte_array_converter = Check(
-    expected="ByteArrayConverter, since records are copied as they are",
-    accepts=lambda value: str(value).rpartition(".")[2] == "ByteArrayConverter",
-    config_def=_converter,
-)
+def _only(converters: Collection[str]) -> Check:
+    def config_def(name: str, value: Parsed) -> str | None:
+        if value is None or str(value) in converters:
+            return None
+        why = f"records are copied as they are; expected {BYTE_ARRAY_CONVERTER}"
+        return invalid(name, value, why)
+
+    return Check(
+        expected="ByteArrayConverter, since records are copied as they are",
+        accepts=lambda value: str(value).rpartition(".")[2] in converters,
+        config_def=config_def,
+    )
+
+
+byte_array_converter = _only(_BYTE_CONVERTERS)
+header_converter = _only(_HEADER_CONVERTERS)

@@ -8,6 +8,7 @@ from heliograph.config.options.checks import (
     at_least,
     byte_array_converter,
     connector_name,
+    header_converter,
     no_duplicates,
     one_of,
     one_of_ignoring_case,
@@ -176,8 +177,9 @@ _CONNECT = (
             name=name,
             type=CLASS,
             default=BYTE_ARRAY_CONVERTER,
-            valid=byte_array_converter,
-            doc="ByteArrayConverter only, since records are copied as they are",
+            valid=header_converter if name == "header.converter" else byte_array_converter,
+            doc="ByteArrayConverter only, since records are copied as they are"
+            + ("; SimpleHeaderConverter has no effect" if name == "header.converter" else ""),
             in_connector=InConnector(default=None),
         )
         for name in ("key.converter", "value.converter", "header.converter")

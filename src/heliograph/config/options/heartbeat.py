@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from heliograph.config.options.checks import positive_or_broker_default, positive_or_never
+from heliograph.config.options.checks import positive_or_never, replicas_or_broker_default
 from heliograph.config.options.option import Option, Scope
 from heliograph.config.options.values import BOOLEAN, LONG, SHORT
 
@@ -28,7 +28,7 @@ HEARTBEAT = (
         name="heartbeats.topic.replication.factor",
         type=SHORT,
         default="3",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc="Replication factor of the heartbeats topic",
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from heliograph.config.options.checks import Check
-from heliograph.config.options.values import OptionType, Value
+from heliograph.config.options.values import InvalidValue, OptionType, Value
 
 
 class Scope(StrEnum):
@@ -69,7 +69,18 @@ class Option:
 
     def parse(self, text: str) -> Value:
         """Raises InvalidValue."""
-        value = self.type.parse(text)
+        try:
+            value = self.type.parse(text)
+        except InvalidValue as invalid:
+            raise self._in_its_range(invalid) from None
         if self.valid is not None:
             self.valid.require(value)
         return value
+
+    def _in_its_range(self, invalid: InvalidValue) -> InvalidValue:
+        """With the option's range, which is narrower than that of its type."""
+        if self.valid is None or not self.valid.expected:
+            return invalid
+        expected = self.valid.expected
+        unlimited = "at least" in expected and invalid.limit.startswith("at most")
+        return InvalidValue(f"{expected}, and {invalid.limit}" if unlimited else expected)

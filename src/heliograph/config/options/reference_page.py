@@ -38,6 +38,7 @@ This page is generated from the option table; do not edit it:
 
 When the mirror starts, it logs every setting that is unknown, misspelt or without effect at its
 place, with the right name or place. All errors of a file are reported together, each with its line.
+A misspelt or misplaced `topics` or `topics.exclude` is an error: ignored, it would mirror every topic.
 *heliograph* in the column *since* marks settings that MirrorMaker 2 does not have.
 """
 _NOTES = {

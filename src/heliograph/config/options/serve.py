@@ -134,7 +134,8 @@ SERVE = (
         name="rest.port",
         type=INT,
         valid=at_least(0),
-        doc="Port of the REST API, before listeners existed; Kafka 3.0 removed it",
+        doc="Port of the REST API, on every address of the machine, before listeners existed; Kafka 3.0 "
+        "removed it",
     ),
     _serve(
         name="rest.host.name",

@@ -8,8 +8,8 @@ from heliograph.config.options.checks import (
     at_least,
     no_duplicates,
     one_of,
-    positive_or_broker_default,
     positive_or_never,
+    replicas_or_broker_default,
     some_of,
     topic_name,
 )
@@ -142,7 +142,7 @@ _RECORDS = (
         name="replication.factor",
         type=INT,
         default="2",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc="Replication factor of topics created on the target; -1 for the broker's default",
     ),
     _source(
@@ -216,7 +216,7 @@ _LIMITS = (
         name="quarantine.topic.replication.factor",
         type=SHORT,
         default="3",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc="Replication factor of the quarantine topic; -1 for the broker's default",
         since="heliograph",
     ),
@@ -251,7 +251,7 @@ _OFFSET_SYNCS = (
         name="offset-syncs.topic.replication.factor",
         type=SHORT,
         default="3",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc="Replication factor of the offset-syncs topic",
     ),
     _source(

@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from heliograph.config.options.checks import at_least, between, no_duplicates, one_of
+from heliograph.config.options.checks import (
+    at_least,
+    between,
+    constant_labels,
+    http_address,
+    no_duplicates,
+    one_of,
+    subset_of,
+    telemetry_headers,
+    telemetry_url,
+)
 from heliograph.config.options.option import Importance, Option, Scope, Support
-from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, STRING
+from heliograph.config.options.values import BOOLEAN, CLASS, INT, LIST, PASSWORD, STRING
 
 _top = partial(Option, scope=Scope.TOP)
 
 _OF_REST = re.compile(
     r"(admin\.)?listeners(\.https\..*)?|rest\..*|access\.control\..*|response\.http\..*|ssl\..*"
 )
+
+
+#: Before the TLS settings of the REST API's listeners.
+HTTPS_PREFIXES = ("listeners.https.", "admin.listeners.https.")
 
 
 def is_of_rest(name: str) -> bool:
@@ -100,6 +114,70 @@ TOP = (
         default="false",
         doc="Whether REST may pause, stop and restart the connectors of a file and alter their offsets; the "
         "changes last until the service is restarted",
+        since="heliograph",
+    ),
+    _top(
+        name="metrics.listener",
+        type=STRING,
+        default="",
+        valid=http_address,
+        doc="Address of a port of its own for Prometheus, such as http://0.0.0.0:9404, without "
+        "authentication; the REST API serves the same at /metrics. If it cannot be opened, the mirror runs "
+        "without it",
+        since="heliograph",
+    ),
+    _top(
+        name="metrics.names",
+        type=LIST,
+        default="strimzi-jmx",
+        valid=subset_of("strimzi-jmx", "strimzi-reporter", "msk"),
+        doc="Names of MirrorMaker 2's metrics to serve besides Heliograph's own ([metrics](metrics.md)): "
+        "those of Strimzi's dashboard with the JMX exporter, of Strimzi's with its metrics reporter, of the "
+        "MSK workshop",
+        since="heliograph",
+    ),
+    _top(
+        name="metrics.detail",
+        type=STRING,
+        default="partition",
+        valid=one_of("partition", "topic", "flow"),
+        doc="The finest metrics: for each partition, each topic or each flow. One series of a topic or flow "
+        "sums up its partitions",
+        since="heliograph",
+    ),
+    _top(
+        name="metrics.labels",
+        type=LIST,
+        default="",
+        valid=constant_labels,
+        doc="Constant labels of every metric: name=value, separated by commas. Those in the variable "
+        "HELIOGRAPH_METRICS_LABELS take precedence",
+        since="heliograph",
+    ),
+    _top(
+        name="otel.exporter.otlp.endpoint",
+        type=STRING,
+        default="",
+        valid=telemetry_url,
+        doc="Address of an OpenTelemetry collector, such as http://localhost:4318: Heliograph's own metrics "
+        "are sent there by OTLP over HTTP, to /v1/metrics. Needs the extra `otel`. The exporter's variables "
+        "OTEL_EXPORTER_OTLP_… (certificates, timeout), OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES apply",
+        since="heliograph",
+    ),
+    _top(
+        name="otel.exporter.otlp.headers",
+        type=PASSWORD,
+        default="",
+        valid=telemetry_headers,
+        doc="Headers for the collector, such as a login: name=value, separated by commas",
+        since="heliograph",
+    ),
+    _top(
+        name="otel.metric.export.interval",
+        type=INT,
+        default="60000",
+        valid=between(1000, 3_600_000),
+        doc="Time between two exports to the collector, in milliseconds",
         since="heliograph",
     ),
     _top(

@@ -12,10 +12,13 @@ BYTE_ARRAY_CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 class InvalidValue(ValueError):
-    """A text that is not a value of its option; `expected` completes "expected …, found …"."""
+    """A text that is not a value of its option; `expected` completes "expected …, found …". `limit`: the
+    number is outside of the type's limits, here the one that it passes. `remedy` ends the sentence."""
 
-    def __init__(self, expected: str) -> None:
+    def __init__(self, expected: str, limit: str = "", remedy: str = "") -> None:
         self.expected = expected
+        self.limit = limit
+        self.remedy = remedy
         super().__init__(f"expected {expected}")
 
 
@@ -29,7 +32,9 @@ class OptionType:
     refusal: str = ""
 
 
-_NUMBER = re.compile(r"[+-]?[0-9]{1,100}")  # a LONG has 19 digits; Java allows leading zeros
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+#: A LONG has 19 digits, Java allows leading zeros, and Python refuses to read thousands of digits.
+_MOST_DIGITS = 100
 
 
 def parse_list(text: str) -> tuple[str, ...]:
@@ -51,8 +56,12 @@ def parse_boolean(text: str) -> bool:
 def _number(low: int, high: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         trimmed = text.strip()
-        if not _NUMBER.fullmatch(trimmed) or not low <= int(trimmed) <= high:
-            raise InvalidValue(f"a whole number from {low} to {high}")
+        if not _NUMBER.fullmatch(trimmed):
+            raise InvalidValue("a whole number")
+        readable = len(trimmed) <= _MOST_DIGITS
+        if not readable or not low <= int(trimmed) <= high:
+            limit = f"at least {low}" if trimmed.startswith("-") else f"at most {high}"
+            raise InvalidValue(f"a whole number of {limit}", limit)
         return int(trimmed)
 
     return parse

@@ -8,8 +8,10 @@ from functools import partial
 from heliograph.config.options.checks import (
     at_least,
     byte_array_converter,
+    header_converter,
     one_of,
     positive_or_broker_default,
+    replicas_or_broker_default,
     topic_name,
 )
 from heliograph.config.options.option import Importance, Option, Scope, Support
@@ -54,7 +56,7 @@ def _storage(kind: str, holds: str, name: str, partitions: str | None) -> Iterat
         name=f"{kind}.storage.replication.factor",
         type=SHORT,
         default="3",
-        valid=positive_or_broker_default,
+        valid=replicas_or_broker_default,
         doc=f"Replication factor of the topic of {holds}; -1 for the broker's default",
     )
     if partitions is not None:
@@ -89,9 +91,10 @@ _ACTED = (
             name=name,
             type=CLASS,
             default=BYTE_ARRAY_CONVERTER,
-            valid=byte_array_converter,
+            valid=header_converter if name == "header.converter" else byte_array_converter,
             importance=Importance.HIGH,
-            doc="ByteArrayConverter only, since records are copied as they are",
+            doc="ByteArrayConverter only, since records are copied as they are"
+            + ("; SimpleHeaderConverter has no effect" if name == "header.converter" else ""),
         )
         for name in ("key.converter", "value.converter", "header.converter")
     ),

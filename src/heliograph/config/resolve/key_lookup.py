@@ -23,8 +23,14 @@ from heliograph.config.options import (
     Support,
 )
 from heliograph.config.options.kafka_clients import client_kind, client_option, known_names
+from heliograph.config.options.top import HTTPS_PREFIXES, is_of_rest
 from heliograph.config.options.values import STRING
-from heliograph.config.resolve.known_mistakes import FLOW_CLIENT, WRONG_NAMES, misleading_client
+from heliograph.config.resolve.known_mistakes import (
+    FLOW_CLIENT,
+    WRONG_NAMES,
+    chooses_topics,
+    misleading_client,
+)
 from heliograph.config.resolve.near_match import did_you_mean, near
 
 
@@ -41,10 +47,12 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Ineffective:
-    """The key has no effect, here or anywhere; `remark` completes "<key>: …"."""
+    """The key has no effect, here or anywhere; `remark` completes "<key>: …". `chooses_topics`: it was
+    meant to choose topics."""
 
     key: str
     remark: str
+    chooses_topics: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +151,11 @@ class KeyLookup:
                 return Ineffective(key, misleading)
             return self._client(key, Scope(match["kind"]), match["name"])
         placed = self._nowhere(key, prefix, name, (Scope.CONNECTOR,), (source, target))
-        unknown = isinstance(placed, Ineffective) and placed.remark == UNKNOWN
-        return (
-            Known(key, prefix, own_setting(name))
-            if unknown and flow in self._own_classes
-            else placed
-        )
+        if not isinstance(placed, Ineffective) or flow not in self._own_classes:
+            return placed
+        if placed.remark == UNKNOWN:
+            return Known(key, prefix, own_setting(name))
+        return replace(placed, chooses_topics=False)
 
     def _in_cluster(self, key: str, alias: str) -> KeyUse:
         prefix = f"{alias}."
@@ -185,11 +192,7 @@ class KeyLookup:
                 return Known(key, "", option)
         if match := PROVIDER_SETTING.fullmatch(key):
             return of_provider(key, match)
-        if key.startswith(WORKER_TOP_LEVEL_PREFIXES) and (Scope.WORKER, key) in OPTIONS:
-            return Known(key, "", OPTIONS[Scope.WORKER, key])
-        if key.startswith(OPEN_FAMILIES) and key not in WRONG_NAMES:
-            return Known(key, "", open_setting(key))
-        option = client_option(Scope.CLIENT, key)
+        option = _without_alias(key)
         if option is not None:
             return Known(key, "", option)
         if key.startswith("replication.policy.") and self._own_classes:
@@ -213,18 +216,19 @@ class KeyLookup:
         self, key: str, prefix: str, name: str, scopes: Sequence[Scope], pair: tuple[str, str]
     ) -> KeyUse:
         """A key that sets nothing: a wrong name, a wrong place, a wrong alias, or misspelt."""
+        known = {word for scope in scopes for word in known_names(scope)}
+        topics = chooses_topics(name, known)
         if name in WRONG_NAMES:
-            return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix))
+            return Ineffective(key, WRONG_NAMES[name].format(prefix=prefix), topics)
         if right := self._right_place(name, scopes, pair):
-            return Ineffective(key, f"has no effect here; write {right}")
+            return Ineffective(key, f"has no effect here; write {right}", topics)
         head, _, tail = key.partition(".")
         alias = None if prefix or not tail else near(head, self._aliases)
         if alias is not None:
             return Ineffective(
                 key, f"{head!r} is not one of clusters; did you mean {alias}.{tail}?"
             )
-        known = {word for scope in scopes for word in known_names(scope)}
-        return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known, prefix)}")
+        return Ineffective(key, f"{UNKNOWN}{did_you_mean(name, known, prefix)}", topics)
 
     def _right_place(self, name: str, scopes: Sequence[Scope], pair: tuple[str, str]) -> str | None:
         scope = next((s for s in _RIGHT_PLACES if (s, name) in OPTIONS), client_kind(name))
@@ -246,6 +250,25 @@ class KeyLookup:
         return UnknownAlias(key, wrong, near(wrong, self._aliases))
 
 
+def _without_alias(key: str) -> Option | None:
+    """The option of the REST server, of all workers, or of all clusters' clients."""
+    if key.startswith(WORKER_TOP_LEVEL_PREFIXES) and (Scope.WORKER, key) in OPTIONS:
+        return OPTIONS[Scope.WORKER, key]
+    if key.startswith(OPEN_FAMILIES) and key not in WRONG_NAMES:
+        return open_setting(key)
+    return _of_rest(key) or client_option(Scope.CLIENT, key)
+
+
+def _of_rest(key: str) -> Option | None:
+    """The option of a REST server, which `run` has, too. Its connectors come from the file, so that what
+    connectors created through REST may name has no effect there."""
+    if key.startswith(HTTPS_PREFIXES):
+        return https_setting(key)
+    if not is_of_rest(key) or key.startswith("rest.connector."):
+        return None
+    return OPTIONS.get((Scope.SERVE, key))
+
+
 def of_provider(key: str, match: re.Match[str]) -> KeyUse:
     names = {option.name.partition("<name>.")[2]: option for option in PROVIDERS}
     prefix = key.removesuffix(match["name"])
@@ -262,6 +285,10 @@ def open_setting(name: str) -> Option:
         doc="A setting of an internal topic or converter",
         support=Support.LATER,
     )
+
+
+def https_setting(name: str) -> Option:
+    return Option(name=name, type=STRING, scope=Scope.SERVE, doc="TLS of the REST server")
 
 
 def own_setting(name: str) -> Option:

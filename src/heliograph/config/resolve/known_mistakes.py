@@ -6,8 +6,10 @@ Each text completes "<key>: …"; {prefix} is what precedes the name in the key.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from heliograph.config.options import Scope
+from heliograph.config.resolve.near_match import near
 
 WRONG_NAMES = {
     "enable": "not a setting, although Kafka's documentation shows it; write {prefix}enabled",
@@ -15,6 +17,8 @@ WRONG_NAMES = {
     "groups.whitelist": "not a setting of MM2; write {prefix}groups",
     "whitelist": "an option of MirrorMaker 1; write {prefix}topics",
     "blacklist": "an option of MirrorMaker 1; write {prefix}topics.exclude",
+    "topics.include": "not a setting of MM2; write {prefix}topics",
+    "topics.pattern": "not a setting of MM2; write {prefix}topics",
     "topics.regex": "a setting of sink connectors; write {prefix}topics",
     "topicsPattern": "a field of Strimzi; write {prefix}topics",
     "topicsExcludePattern": "a field of Strimzi; write {prefix}topics.exclude",
@@ -28,6 +32,21 @@ WRONG_NAMES = {
     "config.storage.partitions": "has no effect, as in MM2; the topic of connector configurations "
     "always has 1 partition",
 }
+
+#: Settings that choose topics. A key that was meant as one of them is refused: if it were ignored, topics
+#: would be mirrored that the user did not choose.
+_CHOOSING = ("topics", "topics.exclude")
+
+
+def chooses_topics(name: str, known: Iterable[str]) -> bool:
+    """Whether a name without effect was meant to choose topics: misspelt, misplaced, or of another tool."""
+    remedy = WRONG_NAMES.get(name, "")
+    return (
+        name in _CHOOSING
+        or remedy.endswith(tuple(f"{{prefix}}{each}" for each in _CHOOSING))
+        or (not remedy and near(name, known) in _CHOOSING)
+    )
+
 
 # [source.|target.] consumer.|producer.|admin. [override.], as in source.consumer.fetch.max.bytes
 FLOW_CLIENT = re.compile(

@@ -72,7 +72,7 @@ def test_a_partition_and_a_group_have_a_line_each() -> None:
     assert "orders 0 0 100 88 90 10 2.5 s 0.5 s RUNNING -" in said
     assert "billing orders 0 60 40 50 ? ? DUE to be committed on the target" in said
     assert "1 groups.exclude matches: connect-.* connect-x" in said
-    assert "PROBLEM: flow a->b: x: x: not mirrored" in said
+    assert "PROBLEM: x: not mirrored" in said
 
 
 def test_thousands_of_partitions_are_summed_up_by_topic_the_troubled_first() -> None:
@@ -89,6 +89,22 @@ def test_thousands_of_partitions_are_summed_up_by_topic_the_troubled_first() -> 
     assert "flow a->b: RUNNING (seen 1.0 s ago), 1 partitions FAILED" in said
     assert len(said) < 100
     assert len(lines(status(flow), everything=True)) > 5_000
+
+
+def test_a_problem_names_its_flow_and_its_subject_once() -> None:
+    found = {
+        "flow a->b: state: b.x-0": "b.x-0: another program also writes to it",
+        "flow a->b: ACLs": "not authorized",
+        "metrics": "port 9404 is in use",
+    }
+
+    said = lines(status(replace(FLOW, problems=found)))
+
+    assert [line for line in said if line.startswith("PROBLEM")] == [
+        "PROBLEM: state: b.x-0: another program also writes to it",
+        "PROBLEM: ACLs: not authorized",
+        "PROBLEM: metrics: port 9404 is in use",
+    ]
 
 
 def test_many_offsets_are_summed_up_by_group() -> None:
@@ -109,10 +125,33 @@ def test_only_what_is_known_to_be_well_is_well() -> None:
     assert not status(FLOW, unreachable={"a": "no"}).well
     assert not status(FLOW, replace(FLOW, service=unknown)).well
     assert not status(replace(FLOW, partitions=(failed,))).well
+    for state in ("WAITING", "RETRYING", "UNKNOWN"):
+        assert not status(replace(FLOW, partitions=(PARTITION, replace(failed, state=state)))).well
+    assert status(replace(FLOW, partitions=(replace(PARTITION, state="DONE"),))).well
+    assert not status(replace(FLOW, not_mirrored={"topics=x": "topics=x matches no topic"})).well
     assert not status(replace(FLOW, unknown={"groups": "not authorized"})).well
     assert "flow a->b: unknown (no Heliograph state)" in lines(
         status(replace(FLOW, service=unknown))
     )
+
+
+def test_topics_that_are_not_mirrored_are_said_once() -> None:
+    why = "topics=x matches no topic of cluster a"
+    observed = replace(FLOW, problems={}, not_mirrored={"topics=x": why})
+
+    assert f"PROBLEM: {why}" in lines(status(observed))
+    both = lines(status(replace(observed, problems={"flow a->b: topics=x": why})))
+    assert [line for line in both if why in line] == [f"PROBLEM: {why}"]
+
+
+def test_lag_from_stored_offsets_is_marked_as_such() -> None:
+    unknown = Service(state=ServiceState.UNKNOWN, detail="", seen_seconds_ago=None)
+    stored = replace(PARTITION, position_from=PositionFrom.CONNECT)
+
+    said = lines(status(replace(FLOW, service=unknown, partitions=(stored,))))
+
+    assert any("lag is counted from stored offsets" in line for line in said)
+    assert not any("stored offsets" in line for line in lines(status(FLOW)))
 
 
 def test_a_mirror_without_flows_is_shown_as_such() -> None:

@@ -6,8 +6,9 @@ from io import StringIO
 
 from rich.console import Console
 
+from heliograph.cli.output.documents import as_json
 from heliograph.cli.output.escaping import VisibleFormatter
-from heliograph.cli.output.tables import Table, as_json, by_reason, limited, plain, show
+from heliograph.cli.output.tables import Table, by_reason, fitted, limited, plain, show
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import PartitionState, TopicPartition
 
@@ -109,3 +110,28 @@ def test_a_log_line_with_control_characters_moves_no_cursor() -> None:
     line = VisibleFormatter("%(message)s").format(record)
 
     assert line == "topic " + SHOWN.replace(r"\n", "\n    ")
+
+
+WIDE = Table(
+    "partitions",
+    ("topic", "start", "lag", "state"),
+    [("orders", "1234567", "0", "RUNNING")],
+    optional=("start", "lag"),
+)
+
+
+def test_a_narrow_terminal_does_without_optional_columns_and_names_them() -> None:
+    assert fitted(WIDE, 80) == (WIDE, [])
+    narrow, left_out = fitted(WIDE, 25)
+    assert (narrow.columns, left_out) == (("topic", "lag", "state"), ["start"])
+    assert narrow.rows == [("orders", "0", "RUNNING")]
+    assert fitted(WIDE, 5)[1] == ["start", "lag"]  # the others are folded
+
+
+def test_wide_shows_every_column_on_a_narrow_terminal() -> None:
+    for wide in (False, True):
+        console = Console(file=StringIO(), width=20, force_terminal=True, no_color=True)
+        with console.capture() as captured:
+            show([WIDE], console, wide=wide)
+        assert ("START" in captured.get()) is wide
+        assert ("--wide shows all" in " ".join(captured.get().split())) is not wide

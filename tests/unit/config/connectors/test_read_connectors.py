@@ -4,6 +4,7 @@ import pytest
 
 from heliograph.config.connectors.connector_class import ConnectorClass, connector_class
 from heliograph.config.connectors.read_connectors import Connector, mirror_of, read_connector
+from heliograph.config.connectors.validation import validate
 from heliograph.config.connectors.worker import WORKER_ALIAS
 from heliograph.model import ClientKind
 from support.configurations.forms_files import CHECKPOINT, HEARTBEAT, SOURCE, worker
@@ -45,6 +46,7 @@ def test_a_source_connector_alone_copies_and_follows_no_groups() -> None:
     assert flow.checkpoints is None
     assert flow.keeps_offset_map  # another connector, or a later one, may translate by them
     assert (flow.offsets_topic.name, flow.offsets_alias) == ("connect-offsets", "eu")
+    assert flow.config_topic is None  # the worker has it
     assert (mirror.group_flows, mirror.heartbeats, mirror.problems) == ((), (), ())
 
 
@@ -94,7 +96,7 @@ def test_one_bad_connector_hinders_no_other() -> None:
     ((name, told),) = mirror.problems
     assert name == "bad"
     assert told == (
-        "tasks.max: expected a whole number from -2147483648 to 2147483647, found 'many' (connector bad)",
+        "tasks.max: expected a whole number of at least 1, found 'many' (connector bad)",
     )
 
 
@@ -254,6 +256,38 @@ def test_a_setting_that_does_nothing_is_named_with_the_right_place(key: str, rem
     told = [each for each in read({**SOURCE, key: "1"}).warnings if each.startswith(f"{key}:")]
     assert len(told) == 1
     assert remark in told[0]
+
+
+SIMPLE = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
+
+@pytest.mark.parametrize("name", [SIMPLE, "SimpleHeaderConverter"])
+def test_connects_default_for_headers_is_accepted_and_headers_stay_as_they_are(name: str) -> None:
+    """With it, MM2 under Connect writes the values of headers as Base64 text."""
+    found = read({**SOURCE, "header.converter": name})
+
+    assert found.problems == ()
+    (warning,) = (each for each in found.warnings if each.startswith("header.converter"))
+    assert "headers are copied as they are" in warning
+
+
+@pytest.mark.parametrize("option", ["key.converter", "value.converter", "header.converter"])
+@pytest.mark.parametrize(
+    "class_name",
+    [
+        "org.apache.kafka.connect.converters.ByteArrayConverter",
+        "ByteArrayConverter",
+        SIMPLE,
+        "SimpleHeaderConverter",
+        "org.apache.kafka.connect.storage.StringConverter",
+        "org.apache.kafka.connect.json.JsonConverter",
+        "no.such.Converter",
+    ],
+)
+def test_what_passes_validation_runs(option: str, class_name: str) -> None:
+    config = {**SOURCE, "name": "mm2", option: class_name}
+
+    assert bool(validate(config).errors) == bool(read(config).problems)
 
 
 def test_client_settings_reach_the_clients_they_are_for() -> None:

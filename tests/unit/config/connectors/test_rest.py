@@ -15,6 +15,10 @@ KEYSTORE = {"ssl.keystore.location": "worker.p12"}
 EXTENSION = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension"
 
 
+def listening(settings: dict[str, str], environment: dict[str, str]) -> list[str]:
+    return [str(each) for each in read_rest_config(settings, environment).listeners]
+
+
 @pytest.mark.parametrize(
     ("settings", "listeners"),
     [
@@ -25,16 +29,95 @@ EXTENSION = "org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurit
             ["http://localhost:8080", "https://0.0.0.0:8443"],
         ),
         ({"listeners": "http://[::1]:8083"}, ["http://[::1]:8083"]),
-        ({"rest.port": "28082"}, ["http://localhost:28082"]),
+        ({"rest.port": "28082"}, ["http://:28082"]),
+        ({"rest.port": "28082", "rest.host.name": "localhost"}, ["http://localhost:28082"]),
         ({"rest.host.name": "0.0.0.0"}, ["http://0.0.0.0:8083"]),
+        ({"rest.advertised.host.name": "w.example"}, ["http://:8083"]),
+        ({"rest.advertised.port": "80"}, ["http://:8083"]),
+        (
+            {"rest.advertised.port": "80", "listeners": "http://localhost:1"},
+            ["http://localhost:1"],
+        ),
     ],
 )
-def test_only_this_machine_is_served_unless_an_address_is_given(
+def test_only_this_machine_is_served_unless_a_setting_is_for_other_hosts(
     settings: dict[str, str], listeners: list[str]
 ) -> None:
     config = read_rest_config(settings | KEYSTORE, {})
 
     assert [str(each) for each in config.listeners] == listeners
+
+
+def test_the_container_image_serves_every_address_as_connect_does() -> None:
+    image = {"HELIOGRAPH_CONTAINER": "1"}
+
+    assert listening({}, image) == ["http://:8083"]
+    assert listening({"listeners": "http://localhost:8083"}, image) == ["http://localhost:8083"]
+    assert listening({"rest.host.name": "localhost"}, image) == ["http://localhost:8083"]
+    assert listening({}, {"HELIOGRAPH_CONTAINER": "0"}) == ["http://localhost:8083"]
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"rest.port": "28082"}, {"rest.advertised.host.name": "w.example"}]
+)
+def test_dedicated_mode_stays_on_localhost_unless_listeners_is_set(
+    settings: dict[str, str],
+) -> None:
+    config = read_rest_config(settings, {"HELIOGRAPH_CONTAINER": "1"}, dedicated=True)
+
+    assert all(each.is_loopback for each in config.listeners)
+    opened = {**settings, "listeners": "http://:8083"}
+    assert not read_rest_config(opened, {}, dedicated=True).listeners[0].is_loopback
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("http://:8083", "REST listens on http://0.0.0.0:8083: reachable from other hosts"),
+        ("http://[::]:8083", "REST listens on http://0.0.0.0:8083: reachable from other hosts"),
+        (
+            "http://192.0.2.7:8083",
+            "REST listens on http://192.0.2.7:8083: reachable from other hosts",
+        ),
+        (
+            "http://localhost:8083",
+            "REST listens on http://localhost:8083: reachable from this machine only; set "
+            "listeners=http://:8083 to be reachable from other hosts",
+        ),
+    ],
+)
+def test_where_it_listens_and_who_can_reach_it_is_one_sentence(address: str, sentence: str) -> None:
+    (listener,) = read_rest_config({"listeners": address}, {}).listeners
+
+    assert listener.reach == sentence
+
+
+@pytest.mark.parametrize(
+    ("settings", "warned"),
+    [
+        ({}, False),
+        ({"listeners": "http://127.0.0.1:8083"}, False),
+        ({"rest.port": "8083"}, True),
+        ({"listeners": "http://:8083"}, True),
+        ({"listeners": "https://:8443"}, True),
+        ({"listeners": "https://:8443", "ssl.client.auth": "required"}, False),
+        ({"listeners": "http://:8083,https://:8443", "ssl.client.auth": "required"}, True),
+    ],
+)
+def test_an_api_that_other_hosts_reach_without_a_login_is_warned_of(
+    settings: dict[str, str], warned: bool
+) -> None:
+    warnings = read_rest_config(settings | KEYSTORE, {}).warnings
+
+    assert any("has no users" in each for each in warnings) == warned
+
+
+def test_an_api_with_users_is_not_warned_of(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.write_text("alice = secret\n")
+    settings = {"listeners": "http://:8083", "rest.users.file": str(users)}
+
+    assert not any("has no users" in each for each in read_rest_config(settings, {}).warnings)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +165,12 @@ def test_admin_listeners_are_those_of_everything_or_some_or_none() -> None:
     [
         ("listeners", "localhost:8083", "expected http://host:port or https://host:port"),
         ("listeners", "ftp://localhost:8083", "expected http://host:port or https://host:port"),
-        ("listeners", "http://localhost:99999", "expected http://host:port or https://host:port"),
+        ("listeners", "http://localhost:99999", "expected a port from 1 to 65535"),
         ("listeners", "", "expected one or more"),
-        ("rest.advertised.port", "eighty", "expected a number from 0 to 65535"),
+        ("rest.advertised.port", "eighty", "expected a whole number from 1 to 65535"),
         ("rest.advertised.listener", "ftp", "expected http or https"),
         ("rest.mask.secrets", "perhaps", "expected true or false"),
-        ("rest.request.max.bytes", "0", "expected a number from 1 to"),
+        ("rest.request.max.bytes", "0", "expected a whole number of at least 1"),
         ("response.http.headers.config", "remove Server: x", "with an action of set, add"),
         (
             "response.http.headers.config",

@@ -101,7 +101,8 @@ def test_all_problems_are_reported_together_with_line_or_variable() -> None:
     assert any("'soon' (CONNECT_SESSION_TIMEOUT_MS)" in each for each in told)
     assert sum("missing in the environment" in each for each in told) == 4
     assert problems("offset.storage.partitions = many\n") == [
-        "offset.storage.partitions: expected a whole number from -2147483648 to 2147483647, found 'many' "
+        "offset.storage.partitions: expected a whole number of at least 1, or -1 for the broker's "
+        "default, found 'many' "
         "(worker.properties:6)"
     ]
 

@@ -173,7 +173,7 @@ def test_problems_of_settings_have_the_line_in_the_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(path, environment={})
     assert caught.value.problems == [
-        "tasks.max: expected a whole number from -2147483648 to 2147483647, found 'x' (mm2.json:7)",
+        "tasks.max: expected a whole number of at least 1, found 'x' (mm2.json:7)",
         "target.cluster.bootstrap.servers: expected host:port, found 'eu1' (mm2.json:6)",
     ]
 

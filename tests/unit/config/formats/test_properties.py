@@ -113,6 +113,10 @@ def test_what_is_no_properties_file_is_an_error_with_a_remedy(tmp_path: Path) ->
         read_properties(tmp_path / "none.properties")
     with pytest.raises(ConfigError, match="a directory; give the path of the file in it"):
         read_properties(tmp_path)
+    windows = tmp_path / "windows.properties"
+    windows.write_text("clusters = us, eu", encoding="utf-16")
+    with pytest.raises(ConfigError, match=r"windows\.properties: text in UTF-16; save it as UTF-8"):
+        read_properties(windows)
     with pytest.raises(ConfigError, match=r"store\.jks: not a text file; expected properties"):
         read_properties(keystore)
     with pytest.raises(ConfigError, match="loop: cannot be read: "):

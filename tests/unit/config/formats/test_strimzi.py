@@ -35,6 +35,9 @@ def test_the_shape_of_v1(tmp_path: Path) -> None:
     )
     assert (flow.tasks_max, flow.topics, flow.acl_sync_interval_seconds) == (3, ("orders.*",), None)
     assert flow.limits.request_bytes == 2_000_000
+    assert flow.config_topic is not None
+    assert flow.status_topic is not None
+    assert (flow.config_topic.name, flow.status_topic.name) == ("my-configs", "my-status")
     assert groups.checkpoints is not None
     assert groups.checkpoints.groups == ("app-.*",)
     assert groups.checkpoints.sync_interval_seconds == 60
@@ -191,6 +194,11 @@ def test_a_secret_that_is_missing_is_named_with_its_key(
         (("kind: KafkaMirrorMaker2", "kind: KafkaMirrorMaker"),
          "mm2.yaml: expected one resource of kind KafkaMirrorMaker2, found none; found KafkaMirrorMaker"),
         (("spec:\n", "spec: [\n"), "mm2.yaml:6: not YAML: "),
+        (("      topicsPattern", "      topicPattern"),
+         "spec.mirrors[0].topicPattern: refused, since without it topics would be mirrored that you did not "
+         "choose: unknown field; did you mean topicsPattern? (mm2.yaml:"),
+        (("          replication.factor: -1", "          topic: x"),
+         "topic: refused, since without it topics would be mirrored that you did not choose"),
     ],
 )  # fmt: skip
 def test_a_problem_is_reported_with_its_path_and_line(
@@ -241,6 +249,22 @@ def test_what_strimzi_refuses_of_v1beta2_is_refused_in_its_words(
 def test_what_has_no_effect_is_named(tmp_path: Path, change: tuple[str, str], told: str) -> None:
     assert change[0] in V1
     assert any(told in each for each in read(tmp_path, V1.replace(*change)).warnings)
+
+
+def test_a_setting_without_a_value_is_not_set(tmp_path: Path) -> None:
+    given = V1.replace("          sync.group.", "          groups:\n          sync.group.")
+    given = given.replace('groupsPattern: "app-.*"', "groupsPattern:")
+    given = given.replace("    configStorageTopic: my-configs", "    configStorageTopic:")
+    mirror = read(tmp_path, given.replace("producer.max.request.size: 2000000", "client.id:"))
+
+    (flow,) = mirror.group_flows
+    assert flow.checkpoints is not None
+    assert flow.checkpoints.groups == (".*",)
+    assert flow.group_filter().accepts("app")
+    assert [each.partition(" (")[0] for each in mirror.warnings] == [
+        "spec.target.config.client.id: has no value, so that its default applies",
+        "spec.mirrors[0].checkpointConnector.config.groups: has no value, so that its default applies",
+    ]
 
 
 def test_a_connect_cluster_that_is_none_is_the_target_with_a_warning(tmp_path: Path) -> None:

@@ -36,10 +36,48 @@ def test_booleans_ignore_case_and_blanks_and_nothing_else() -> None:
         parse_boolean("1")
 
 
-@pytest.mark.parametrize("text", ["", "1_000", "1.0", "0x10", "2147483648", "٣"])
-def test_what_java_does_not_take_for_an_int_is_refused(text: str) -> None:
-    with pytest.raises(InvalidValue, match="a whole number from -2147483648 to 2147483647"):
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        *((text, "a whole number") for text in ("", "1_000", "1.0", "0x10", "٣")),
+        ("2147483648", "a whole number of at most 2147483647"),
+        ("-2147483649", "a whole number of at least -2147483648"),
+        ("9" * 5000, "a whole number of at most 2147483647"),
+    ],
+)
+def test_what_java_does_not_take_for_an_int_is_refused(text: str, expected: str) -> None:
+    with pytest.raises(InvalidValue) as raised:
         INT.parse(text)
+
+    assert raised.value.expected == expected
+
+
+_REPLICAS = "a whole number from 1 to 32767, or -1 for the broker's default"
+
+
+@pytest.mark.parametrize(
+    ("scope", "name", "text", "expected"),
+    [
+        (Scope.CONNECTOR, "tasks.max", "x", "a whole number of at least 1"),
+        (
+            Scope.CONNECTOR,
+            "tasks.max",
+            "9999999999",
+            "a whole number of at least 1, and at most 2147483647",
+        ),
+        (Scope.CONNECTOR, "tasks.max", "-9999999999", "a whole number of at least 1"),
+        (Scope.CONNECTOR, "replication.factor", "40000", _REPLICAS),
+        (Scope.CONNECTOR, "offset-syncs.topic.replication.factor", "40000", _REPLICAS),
+        (Scope.TOP, "driver.channel.port", "x", "a whole number from 0 to 65535"),
+    ],
+)
+def test_a_refusal_names_the_range_of_the_option_not_of_its_type(
+    scope: Scope, name: str, text: str, expected: str
+) -> None:
+    with pytest.raises(InvalidValue) as raised:
+        OPTIONS[scope, name].parse(text)
+
+    assert raised.value.expected == expected
 
 
 def test_ints_may_have_a_sign_and_blanks_around() -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from heliograph.errors import ConfigError
 from support.configurations.mm2_files import BASE, Reader
 
 
 @pytest.mark.parametrize(
     ("key", "warning"),
     [
-        ("us->eu.topcs", "unknown setting, ignored; did you mean us->eu.topics?"),
+        ("us->eu.task.max", "unknown setting, ignored; did you mean us->eu.tasks.max?"),
         ("us.consumer.isolaton.level", "did you mean us.consumer.isolation.level?"),
         ("us.consumer.zzz", "us.consumer.zzz: unknown setting, ignored (mm2"),
         ("consumer.fetch.max.bytes", "no effect at the top level, as in MM2; write us.consumer."),
@@ -22,7 +23,7 @@ from support.configurations.mm2_files import BASE, Reader
             "us->eu.enable",
             "not a setting, although Kafka's documentation shows it; write us->eu.enabled (",
         ),
-        ("topics.whitelist", "not a setting of MM2; write topics ("),
+        ("groups.whitelist", "not a setting of MM2; write groups ("),
         ("us->eu.groups.whitelist", "not a setting of MM2; write us->eu.groups ("),
         (
             "us->eu.use.incremental.alter.configs",
@@ -73,6 +74,80 @@ def test_a_setting_without_effect_is_reported_with_the_right_place(
     assert found.startswith(f"{key}: ")
     assert warning in found
     assert "(mm2.properties:5)" in found
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "rest.users.file",
+        "rest.certificate.roles",
+        "rest.port",
+        "listeners.https.ssl.keystore.location",
+        "admin.listeners.https.ssl.truststore.location",
+    ],
+)
+def test_settings_of_the_rest_server_are_known_in_the_file_of_run(mm2: Reader, key: str) -> None:
+    found = mm2(f"{BASE}{key} = 5\n")
+
+    assert found.warnings == ()
+    assert dict(found.rest)[key] == "5"
+
+
+def test_what_connectors_created_through_rest_may_name_has_no_effect_in_the_file_of_run(
+    mm2: Reader,
+) -> None:
+    (found,) = mm2(f"{BASE}rest.connector.allowed.paths = /tmp\n").warnings
+
+    assert found.startswith("rest.connector.allowed.paths: unknown setting, ignored")
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("us->eu.topcs", "unknown setting; did you mean us->eu.topics?"),
+        ("us->eu.topic", "unknown setting; did you mean us->eu.topics?"),
+        ("topic", "unknown setting; did you mean topics?"),
+        ("us->eu.topics.exlude", "unknown setting; did you mean us->eu.topics.exclude?"),
+        ("us.topics", "has no effect here; write us->eu.topics or topics"),
+        ("topics.whitelist", "not a setting of MM2; write topics"),
+        ("us->eu.topics.include", "not a setting of MM2; write us->eu.topics"),
+        ("us->eu.topicsPattern", "a field of Strimzi; write us->eu.topics"),
+        ("blacklist", "an option of MirrorMaker 1; write topics.exclude"),
+    ],
+)
+def test_a_misspelt_choice_of_topics_is_refused(mm2: Reader, key: str, words: str) -> None:
+    """MM2 ignores it, and mirrors every topic."""
+    with pytest.raises(ConfigError) as raised:
+        mm2(f"{BASE}{key} = orders\n")
+
+    assert raised.value.problems == [
+        f"{key}: refused, since without it topics would be mirrored that you did not choose: {words} "
+        "(mm2.properties:5)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "us -> eu.topics = orders",
+        "us ->eu.topics = orders",
+        "us-> eu.topics: orders",
+        r"us\ ->\ eu.topics = orders",
+    ],
+)
+def test_a_flow_with_spaces_round_its_arrow_is_refused(mm2: Reader, line: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        mm2(f"{BASE}{line}\n")
+
+    assert raised.value.problems == [
+        "us->eu.topics: expected no space round ->; write us->eu.topics (mm2.properties:5)"
+    ]
+
+
+def test_a_value_may_begin_with_an_arrow(mm2: Reader) -> None:
+    assert mm2(BASE + "us->eu.offset.storage.x = ->y\n").warnings != ()
+    (flow,) = mm2(BASE + "us->eu.topics = ->y\n").flows
+    assert flow.topics == ("->y",)
 
 
 def test_a_consumers_setting_of_a_cluster_that_is_no_source_is_reported(mm2: Reader) -> None:

@@ -180,7 +180,7 @@ def test_settings_of_providers_that_are_not_declared_have_no_effect(mm2: Reader)
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("us->eu.tasks.max", SECRET, "expected a whole number from -2147483648 to 2147483647, "
+        ("us->eu.tasks.max", SECRET, "expected a whole number of at least 1, "
          "found '${env:S}' (mm2.properties:9)"),
         ("us->eu.topics", f"a, {SECRET}(", "item 2 of the value of '${env:S}' is not a regular "
          "expression, at character 9 (mm2.properties:9)"),

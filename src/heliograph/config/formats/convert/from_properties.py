@@ -66,6 +66,13 @@ def outline_properties(file: PropertiesFile) -> Outline:
             "once.timeout.seconds",
             "driver.channel.host",
             "driver.channel.port",
+            "metrics.listener",
+            "metrics.names",
+            "metrics.detail",
+            "metrics.labels",
+            "otel.exporter.otlp.endpoint",
+            "otel.exporter.otlp.headers",
+            "otel.metric.export.interval",
             "spark.unencrypted.secrets.policy",
         )
         if key in file.properties

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import heliograph.compat.RemoteClusterReader;
+import heliograph.compat.TransformChain;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
@@ -43,6 +44,8 @@ public final class MirrorOracle {
             case "deserialise" -> deserialise(question.get("records"));
             case "translate" -> translate(question);
             case "queue" -> queue(question.get("steps"), question.get("lag_max").asLong());
+            case "validate" -> TransformChain.validate(question);
+            case "transform" -> TransformChain.apply(question);
             case "cluster" -> RemoteClusterReader.read(
                 JSON.convertValue(question.get("properties"), new TypeReference<Map<String, Object>>() {}),
                 question.get("alias").asText(),

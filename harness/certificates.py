@@ -1,4 +1,4 @@
-"""Authorities and certificates for tests, made within milliseconds."""
+"""Authorities and certificates, made within milliseconds."""
 
 from __future__ import annotations
 

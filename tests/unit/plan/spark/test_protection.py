@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.plan.spark_protection import Protection, protection, refusal, warning
+from heliograph.plan.spark.protection import Protection, protection, refusal, warning
 
 _MASTER = "spark://head:7077"
 _AUTH, _CRYPTO, _RPC = (

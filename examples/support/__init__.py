@@ -1,0 +1,1 @@
+"""What the stories share: clusters, files, commands, the protocol that is printed."""

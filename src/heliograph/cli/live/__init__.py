@@ -1,0 +1,1 @@
+"""The live view of `run`, `serve` and `demo` on a terminal."""

@@ -1,0 +1,1 @@
+"""`heliograph check`: connections, TLS, logins and rights of a mirror on all of its clusters."""

@@ -1,0 +1,1 @@
+"""What Spark is asked for: master, protection, settings."""
