@@ -14,7 +14,7 @@ from heliograph.records.encode import encode_record
 from heliograph.records.framing import frame
 
 _BASE_OFFSET_AT, _LEADER_EPOCH_AT, _CRC_AT, _ATTRIBUTES_AT, _LAST_DELTA_AT = 0, 12, 17, 21, 23
-_TIMESTAMP = 5
+TIMESTAMP = 5
 _ABORT, _COMMIT = 0, 1
 
 
@@ -29,6 +29,7 @@ class SourceBatch:
     epoch: int
     producer_id: int = -1
     control: bool = False
+    timestamp: int = TIMESTAMP
     data: bytes
 
     @property
@@ -42,19 +43,23 @@ def data_batch(
     last_delta: int,
     epoch: int,
     producer_id: int = -1,
+    timestamp: int = TIMESTAMP,
 ) -> SourceBatch:
     section = b"".join(
-        encode_record(Record(timestamp=_TIMESTAMP, key=b"k", value=value), 0, delta)
+        encode_record(Record(timestamp=timestamp, key=b"k", value=value), 0, delta)
         for delta, value in records
     )
     attributes = TRANSACTIONAL if producer_id >= 0 else 0
-    data = _framed(section, len(records), attributes, last_delta, base, epoch, producer_id)
+    data = _framed(
+        section, len(records), attributes, last_delta, base, epoch, producer_id, timestamp
+    )
     return SourceBatch(
         base=base,
         records=tuple(records),
         last_delta=last_delta,
         epoch=epoch,
         producer_id=producer_id,
+        timestamp=timestamp,
         data=data,
     )
 
@@ -62,7 +67,7 @@ def data_batch(
 def marker(base: int, epoch: int, producer_id: int, *, commit: bool) -> SourceBatch:
     """The key of its one record is (version i16, type i16)."""
     key = struct.pack(">hh", 0, _COMMIT if commit else _ABORT)
-    record = Record(timestamp=_TIMESTAMP, key=key, value=bytes(6))
+    record = Record(timestamp=TIMESTAMP, key=key, value=bytes(6))
     section = encode_record(record, 0, 0)
     data = _framed(section, 1, TRANSACTIONAL | CONTROL, 0, base, epoch, producer_id)
     return SourceBatch(
@@ -89,13 +94,14 @@ def _framed(
     base: int,
     epoch: int,
     producer_id: int,
+    timestamp: int = TIMESTAMP,
 ) -> bytes:
     batch = frame(
         [section],
         attributes=attributes,
         count=count,
-        base_timestamp=_TIMESTAMP,
-        max_timestamp=_TIMESTAMP,
+        base_timestamp=timestamp,
+        max_timestamp=timestamp,
         producer_id=producer_id,
         producer_epoch=0 if producer_id >= 0 else -1,
     )

@@ -11,6 +11,7 @@ from heliograph.model import TopicPartition
 from simulation.frames import Ends, read_fetch, write_fetched
 from simulation.source_log import Fetched, SourceLog
 from simulation.target_log import TargetLog
+from simulation.transactional_target import COORDINATED, TransactionalWorld
 from simulation.world import NOT_LEADER, SOURCE, TARGET, World
 
 NODES = (1, 2)
@@ -24,6 +25,10 @@ class Brokers:
     def __init__(self, world: World, side: str) -> None:
         self._world = world
         self._side = side
+
+    @property
+    def transaction_version(self) -> int:
+        return self._world.version if isinstance(self._world, TransactionalWorld) else 0
 
     def fetch(self, node: int, body: bytes) -> bytes:
         committed, wanted = read_fetch(body)
@@ -58,7 +63,8 @@ class Brokers:
     def metadata(self) -> Metadata:
         leader, epoch, partitions = _SOURCE_NODE, self._world.source.epoch, [SOURCE]
         if self._side == "target":
-            leader, epoch, partitions = self._world.leader, 0, [TARGET, self._world.offsets]
+            leader, epoch = self._world.leader, self._world.leader_epoch
+            partitions = [TARGET, self._world.offsets]
             partitions += [self._world.quarantine] if self._world.quarantine is not None else []
         return Metadata(
             nodes={node: ("simulated", node) for node in NODES},
@@ -70,6 +76,8 @@ class Brokers:
 
     def answer(self, node: int, request: Any) -> Any:
         """With the fields of the real response that are read."""
+        if isinstance(self._world, TransactionalWorld) and request.name in COORDINATED:
+            return self._world.answer(request)
         if request.name == "InitProducerIdRequest":
             self._world.producer_ids += 1
             return SimpleNamespace(
@@ -91,7 +99,7 @@ class Brokers:
             self._world.source if self._side == "source" else self._world.logs[partition]
         )
         end = log.end
-        if isinstance(log, SourceLog) and request.isolation_level:
+        if request.isolation_level:
             end = log.last_stable
         led = node == (_SOURCE_NODE if self._side == "source" else self._world.leader)
         answer = SimpleNamespace(

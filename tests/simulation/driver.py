@@ -8,9 +8,10 @@ from typing import Any
 
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.errors import ClientError
-from heliograph.model import Lease, Receipt
+from heliograph.model import Lease, ProducerIdentity, Receipt
 from heliograph.plan.epoch import plan_epoch
 from heliograph.plan.topic_outcome import MirroredTopics, TopicIds
+from heliograph.runtime.epoch.fencing import Fencing, LeaderSeat, task_producers
 from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.sync.state import _partition_status
 from simulation.network import SimulatedClient
@@ -34,7 +35,16 @@ class Driver:
             for alias, side in ((flow.source, "source"), (flow.target, "target"))
         )
         guard: Any = SimpleNamespace(look=lambda *_: None, refused=lambda _: {})
-        self._flow = ObservedFlow(flow, source, target, guard)
+        self._fencing = None
+        if flow.exactly_once is not None:
+            coordinator = SimulatedClient(world, config.cluster(flow.target), "target")
+            self._fencing = Fencing(flow, coordinator, LeaderSeat(), slots=1)
+        self._flow = ObservedFlow(flow, source, target, guard, self._fencing)
+
+    def identity(self, lease: Lease) -> ProducerIdentity | None:
+        """The producer identity of the task that gets the lease; None unless delivery is exactly once."""
+        (identities,) = task_producers([[lease]], [(self.flow.name, self._fencing)])
+        return identities.get(self.flow.name)
 
     def lease(self) -> Lease:
         """For the next epoch. Raises ClientError if a cluster does not answer: to be tried again."""

@@ -14,6 +14,8 @@ _OVERSIZE_BYTES = 300
 _IDLE_SECONDS = 1.0
 _KILL_RATE = 0.004
 _BURST = 3
+#: How many batches of the source are older than producer.id.expiration.ms.
+_OLD_SHARES = (0.0, 0.5, 1.0)
 #: Of the usual rate, in a scenario that varies them.
 _FACTORS = (0.0, 0.2, 0.5, 1.0, 2.0)
 #: Of the usual length.
@@ -30,7 +32,7 @@ def append(world: World, scenario: Scenario) -> None:
         for _ in range(rng.randint(*world.batch_records))
     ]
     transactional = scenario.has(Feature.TRANSACTIONS) and rng.random() < 0.7
-    world.source.append(sizes, rng.randrange(_WRITERS) if transactional else -1)
+    world.write_to_source(sizes, rng.randrange(_WRITERS) if transactional else -1)
 
 
 def end_transaction(world: World, _: Mirror) -> None:
@@ -68,7 +70,7 @@ def end_epoch(_: World, mirror: Mirror) -> None:
 
 def move_leaders(world: World, _: Mirror) -> None:
     if world.rng.random() < 0.5:
-        world.leader = 3 - world.leader
+        world.elect()
     else:
         world.source.elect()
 
@@ -102,13 +104,22 @@ def lose_target_tail(world: World, _: Mirror) -> None:
     """An unclean election: the new leader lacks the newest batches. Requests that wait at the old one are
     refused there."""
     for _batch in range(world.rng.choice((1, 1, 2, 4))):
-        if (lost := world.target.lose_last()) is not None:
+        for lost in world.target.lose_last():
             world.lost_by_target |= {
                 value: Lost(lost.base + at, world.moment())
                 for at, value in enumerate(lost.values())
             }
             world.note(f"the target loses {lost.size} records at {lost.base} of {lost.identity}")
+    world.elect()
+    world.note(f"the target's log ends at {world.target.end}")
     world.late.clear()
+
+
+def restart_target(world: World, mirror: Mirror) -> None:
+    """The broker that leads the target's partitions restarts, and leads them again. What its connections have
+    left behind is gone; of what is under way it has carried out some."""
+    mirror.lose_connections(world.leader)
+    world.restart_leader()
 
 
 def delete_from_target(world: World, _: Mirror) -> None:
@@ -131,7 +142,7 @@ def expire_producers(world: World, mirror: Mirror) -> None:
         world.note("producers have expired")
         world.happened["producers expired"] += 1
         for _ in range(_BURST):
-            world.source.append([0])
+            world.write_to_source([0])
 
 
 def limit_size(world: World, _: Mirror) -> None:
@@ -151,6 +162,7 @@ _EVENTS: dict[Feature, tuple[float, Event]] = {
     Feature.SOURCE_RETENTION: (0.01, delete_from_source),
     Feature.COMPACTION: (0.008, compact_source),
     Feature.TARGET_LOSES: (0.003, lose_target_tail),
+    Feature.TARGET_RESTARTS: (0.006, restart_target),
     Feature.TARGET_RETENTION: (0.004, delete_from_target),
     Feature.FOREIGN: (0.01, write_to_target),
     Feature.EXPIRY: (0.03, expire_producers),
@@ -165,6 +177,8 @@ def events(world: World, scenario: Scenario) -> list[tuple[float, Event]]:
     kills = world.rng.randint(0, 6) if scenario.has(Feature.KILLS) else 0
     killing = kill_and_change_isolation if scenario.has(Feature.ISOLATION) else kill
     others = [_EVENTS[each] for each in Feature if scenario.has(each) and each in _EVENTS]
+    if scenario.has(Feature.TARGET_RESTARTS):
+        world.old_share = world.rng.choice(_OLD_SHARES)
     if scenario.varied:
         world.outage = world.rng.choice(_OUTAGES)
         others = [(rate * world.rng.choice(_FACTORS), event) for rate, event in others]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.copy.loop import CopyLoop
 from heliograph.copy.partition import Partition
-from heliograph.errors import ClientError, HeliographError
-from heliograph.model import SILENT_SECONDS, IsolationLevel, Lease, Receipt
+from heliograph.errors import ClientError, Fenced, HeliographError
+from heliograph.mm2.connect.transactional_ids import task_transactional_id
+from heliograph.model import SILENT_SECONDS, IsolationLevel, Lease, ProducerIdentity, Receipt
 from simulation.driver import Driver
 from simulation.network import SimulatedClient
 from simulation.state_topic import SimulatedBackgroundWriter
@@ -17,6 +19,7 @@ from simulation.world import SOURCE, World
 
 _OBSERVE_SECONDS = 0.5
 _WAIT_SECONDS = 0.1
+_COORDINATOR_SECONDS = 5.0
 
 
 @dataclass(eq=False)
@@ -79,13 +82,19 @@ class Mirror:
 
     @property
     def settled(self) -> bool:
-        """Whether all that the source has is copied, as far as the task knows."""
+        """Whether all that the source has is copied, as far as the task knows; and it knows of the source's
+        newest leader, whose log may differ from the one that was read."""
         if self.task is None or self.zombies or self._world.late:
             return False
         copy, source = self.task.copy, self._world.source
         end = source.end if self.isolation.wire == 0 else source.last_stable
-        unclear = copy.outstanding or copy.needs_recovery or copy.remote.lost_from is not None
-        return copy.acked == end and not unclear
+        unclear = copy.outstanding or copy.remote.lost_from is not None
+        led_by = self.task.loop._source.metadata.leader_epochs[SOURCE]
+        return (
+            copy.acked == end
+            and not (unclear or copy.needs_recovery or copy.needs_check)
+            and led_by == source.epoch
+        )
 
     def __str__(self) -> str:
         if self.task is None:
@@ -213,6 +222,11 @@ class Mirror:
         self._lose_sight_of(self.task)
         self._driver.forget()
 
+    def lose_connections(self, node: int) -> None:
+        """Of the target: this broker goes away."""
+        for task in (*self.zombies, *self._tasks()):
+            task.target.lose_connection(node)
+
     def _lose_sight_of(self, task: Task) -> None:
         self.zombies.append(task)
         self.task = None
@@ -239,8 +253,9 @@ class Mirror:
             flow = replace(self._flow, isolation_level=self.isolation)
             self._driver = Driver(self._world, self._config, flow)
         try:
-            self.task = self._new_task(self._driver.flow, self._driver.lease())
-        except ClientError as e:
+            lease = self._driver.lease()
+            self.task = self._new_task(self._driver.flow, lease, self._driver.identity(lease))
+        except (ClientError, Fenced) as e:
             self._world.note(f"not started: {e}")
             self._world.clock.sleep(_OBSERVE_SECONDS)
             return
@@ -252,8 +267,17 @@ class Mirror:
         except HeliographError as e:
             self._fail(self.task, e)
 
-    def _new_task(self, flow: FlowConfig, lease: Lease) -> Task:
+    def _new_task(self, flow: FlowConfig, lease: Lease, identity: ProducerIdentity | None) -> Task:
         target = self._client("target")
+        transaction = None
+        if flow.exactly_once is not None and identity is not None:
+            coordinator = Coordinator(
+                self._client("target"),
+                task_transactional_id(flow.group_id, flow.connector_name, 0),
+                timeout_ms=flow.exactly_once.timeout_ms,
+                patience=_COORDINATOR_SECONDS,
+            )
+            transaction = Transaction(coordinator, identity)
         loop = CopyLoop(
             flow,
             [lease],
@@ -262,6 +286,7 @@ class Mirror:
             probe_client=self._client("target"),
             stopped=lambda: False,
             lapsed=lambda: self._world.clock.now >= task.lapses_at,
+            transaction=transaction,
         )
         task = Task(loop, target)
         return task

@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from heliograph.client.produce import send_queues
+from heliograph.client.produce import producer, send_queues
 from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
+from heliograph.copy.commits import Commits
+from heliograph.copy.committed_log import CommittedLog
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
@@ -22,7 +24,7 @@ from heliograph.plan.gap_verdict import Verdict
 from heliograph.plan.resume import Landed, landed_since
 from heliograph.runtime.flow.observed_flow import ObservedFlow
 from simulation import scenarios
-from simulation.scenarios import Scenario
+from simulation.scenarios import Delivery, Scenario
 from simulation.simulate import simulate
 
 #: Within so many seeds each must be found.
@@ -79,6 +81,11 @@ def count_one_more(patch: pytest.MonkeyPatch) -> None:
 def send_at_once_after_a_pause(patch: pytest.MonkeyPatch) -> None:
     """The first batch after an idle time does not go alone."""
     patch.setattr(send_queues, "_IDLE_SECONDS", math.inf)
+
+
+def send_again_what_may_be_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """Old records are sent again to a broker that may have forgotten their producer."""
+    patch.setattr(producer, "_may_be_forgotten", lambda _: False)
 
 
 def introduce_without_a_snapshot(patch: pytest.MonkeyPatch) -> None:
@@ -158,8 +165,10 @@ def keep_what_was_held(patch: pytest.MonkeyPatch) -> None:
 
 
 def translate_by_a_stale_map(patch: pytest.MonkeyPatch) -> None:
-    """The offset map keeps the places where records stood before they were copied again."""
+    """The offset map keeps the places where records stood before they were copied again, neither dropped
+    when the target loses them nor when they land elsewhere."""
     patch.setattr(OffsetMap, "_forget_upstream", lambda *_: None)
+    patch.setattr(Partition, "forget_places", lambda *_: None)
 
 
 def take_unplaced_records_for_unmirrored(patch: pytest.MonkeyPatch) -> None:
@@ -178,9 +187,46 @@ def forget_what_was_acknowledged(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(RemoteLog, "observe_end", forgetful)
 
 
+def commit_without_offsets(patch: pytest.MonkeyPatch) -> None:
+    """Records are committed, and the offset of them is not."""
+    patch.setattr(Commits, "_positions", lambda _: {})
+
+
+def store_one_further(patch: pytest.MonkeyPatch) -> None:
+    """The offset that a transaction stores is one too high."""
+    positions = Commits._positions
+
+    def further(self: Commits) -> dict[Partition, int]:
+        return {copy: position + 1 for copy, position in positions(self).items()}
+
+    patch.setattr(Commits, "_positions", further)
+
+
+def go_on_behind_an_abort(patch: pytest.MonkeyPatch) -> None:
+    """What an aborted transaction held is not sent again."""
+    aborted = Partition.aborted
+
+    def kept(self: Partition) -> None:
+        self.acked = self.position
+        aborted(self)
+
+    patch.setattr(Partition, "aborted", kept)
+
+
+def trust_every_leader(patch: pytest.MonkeyPatch) -> None:
+    """Under exactly once the target's log is not read when it has a new leader, which may lack records."""
+    patch.setattr(CommittedLog, "_is_new", lambda *_: False)
+
+
+def commit_behind_lost_markers(patch: pytest.MonkeyPatch) -> None:
+    """The marker of a commit may also decide over older records that have lost theirs."""
+    patch.setattr(CommittedLog, "vouch", lambda *_: None)
+
+
 class Mutation(NamedTuple):
     apply: Callable[[pytest.MonkeyPatch], None]
     found_in: Scenario
+    delivery: Delivery = Delivery.AT_LEAST_ONCE
 
 
 MUTATIONS = (
@@ -190,6 +236,7 @@ MUTATIONS = (
     Mutation(believe_the_count, scenarios.COMPACTION),
     Mutation(count_one_more, scenarios.RESTARTS),
     Mutation(send_at_once_after_a_pause, scenarios.EXPIRY),
+    Mutation(send_again_what_may_be_forgotten, scenarios.TARGET_RESTARTS),
     Mutation(introduce_without_a_snapshot, scenarios.STATE_AWAY),
     Mutation(forget_the_mark, scenarios.SOURCE_TRUNCATES),
     Mutation(stay_before_the_log_start, scenarios.KILLED_AND_OVERTAKEN),
@@ -200,9 +247,14 @@ MUTATIONS = (
     Mutation(hand_on_unnoted_producers, scenarios.EPOCHS),
     Mutation(count_records_in_quarantine, scenarios.QUARANTINE),
     Mutation(keep_what_was_held, scenarios.EVERYTHING),
-    Mutation(translate_by_a_stale_map, scenarios.EVERYTHING),
+    Mutation(translate_by_a_stale_map, scenarios.TARGET_LOSES_AND_RESTARTS),
     Mutation(take_unplaced_records_for_unmirrored, scenarios.EVERYTHING),
-    Mutation(forget_what_was_acknowledged, scenarios.EVERYTHING),
+    Mutation(forget_what_was_acknowledged, scenarios.TARGET_LOSES_AND_QUARANTINE),
+    Mutation(commit_without_offsets, scenarios.RESTARTS, Delivery.EXACTLY_ONCE),
+    Mutation(store_one_further, scenarios.RESTARTS, Delivery.EXACTLY_ONCE),
+    Mutation(go_on_behind_an_abort, scenarios.QUARANTINE, Delivery.EXACTLY_ONCE),
+    Mutation(trust_every_leader, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
+    Mutation(commit_behind_lost_markers, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
 )
 
 
@@ -211,7 +263,7 @@ def seeds_to_find(mutation: Mutation) -> int | None:
     with pytest.MonkeyPatch.context() as patch:
         mutation.apply(patch)
         for seed in range(MOST_SEEDS):
-            if simulate(seed, mutation.found_in).violations:
+            if simulate(seed, mutation.found_in, mutation.delivery).violations:
                 return seed + 1
     return None
 

@@ -16,16 +16,16 @@ from heliograph.errors import ConnectionLost
 from heliograph.model import ClusterConfig
 from heliograph.wire import fetch, produce
 from simulation.brokers import NODES, Brokers
-from simulation.frames import write_produced
 from simulation.world import Request, World
 
 _AT_ONCE = 3
+_LIST_TRANSACTIONS = 66
 
 
 class SimulatedConnection:
     """What the fetcher and the producer need of a connection."""
 
-    versions = {produce.API_KEY: (0, 13), fetch.API_KEY: (0, 17)}  # noqa: RUF012 - as Connection has it
+    versions = {produce.API_KEY: (0, 13), fetch.API_KEY: (0, 17), _LIST_TRANSACTIONS: (0, 1)}  # noqa: RUF012 - as Connection has it
     wants_write = False
     is_trusted = True
 
@@ -33,6 +33,7 @@ class SimulatedConnection:
         self, world: World, brokers: Brokers, node: int, moment: Callable[[], int]
     ) -> None:
         self.dead = False
+        self.features = {"transaction.version": brokers.transaction_version}
         self._moment = moment
         self._world = world
         self._brokers = brokers
@@ -50,7 +51,7 @@ class SimulatedConnection:
         if self.dead:
             raise ConnectionLost("simulated: the connection is broken")
         body = b"".join(bytes(piece) for piece in pieces)
-        request = Request(self._node, body, self._moment())
+        request = Request(self._node, body, self._moment(), version)
         self._sent.append((key, request, on_answer))
 
     @property
@@ -87,10 +88,20 @@ class SimulatedConnection:
         waiting = [request for key, request, _ in self._sent if key == produce.API_KEY]
         self._world.late += waiting[: self._world.rng.randint(0, len(waiting))]
 
+    def lose(self) -> None:
+        """Its broker goes away: it has carried out some of what was under way; no answer arrives."""
+        if self.dead:
+            return
+        waiting = [request for key, request, _ in self._sent if key == produce.API_KEY]
+        for request in waiting[: self._world.rng.randint(0, len(waiting))]:
+            self._world.carry_out_produce(request)
+        self._sent.clear()
+        self.dead = True
+
     def _carry_out(self, key: int, request: Request) -> bytes:
         if key == fetch.API_KEY:
             return self._brokers.fetch(self._node, request.body)
-        return write_produced(self._world.produce(request))
+        return self._world.carry_out_produce(request)
 
 
 class SimulatedClient(ClusterClient):
@@ -126,6 +137,10 @@ class SimulatedClient(ClusterClient):
     def disconnect(self, node: int) -> None:
         if (found := self._simulated.pop(node, None)) is not None:
             found.break_off()
+
+    def lose_connection(self, node: int) -> None:
+        if (found := self._simulated.get(node)) is not None:
+            found.lose()
 
     def break_off(self) -> None:
         """The process is gone."""

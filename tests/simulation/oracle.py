@@ -11,6 +11,7 @@ from heliograph.model import GapKind
 from simulation.scenarios import Scenario
 from simulation.source_log import offset_of
 from simulation.target_log import FOREIGN, Entry
+from simulation.transactional_target import TransactionalWorld
 from simulation.world import SOURCE, LoggedGap, World
 
 _SHOWN = 8
@@ -53,7 +54,7 @@ class Oracle:
     def _lost(self) -> Iterator[str]:
         """Every record is on the target, in quarantine, or in a gap that was logged with its offsets."""
         away, deleted = self._quarantined(), self._world.source.deleted
-        overtaken = _offsets(self._logged(GapKind.OVERTAKEN))
+        overtaken = _offsets(self._logged(GapKind.OVERTAKEN)) | self._replaced()
         silent = [
             offset
             for offset, value in self.wanted.items()
@@ -65,13 +66,18 @@ class Oracle:
         if silent:
             yield f"{len(silent)} records are lost, and it was not logged: {_some(silent)}"
 
-    def _target_loss_logged(self, offset: int, value: bytes) -> bool:
-        """Since the target lost it.
+    def _replaced(self) -> frozenset[int]:
+        """Before these offsets the source had deleted what would have shown whether it was truncated: records
+        in the place of mirrored ones may be gone unread, as the log says."""
+        return frozenset(
+            at
+            for each in self._logged(GapKind.TRUNCATED)
+            for at in range(each.gap.first, min(each.gap.end, each.gap.resumed))
+        )
 
-        Open: a loss shows by the length of the log, or by where numbers of ours stand. If another writer has
-        written in the place of a lost record before the mirror looked, neither tells. Leader epochs of the
-        target's log would (KIP-320).
-        """
+    def _target_loss_logged(self, offset: int, value: bytes) -> bool:
+        """Since the target lost it. Not needed if the target's retention has deleted the offset where it was:
+        no reader, nor the mirror, can tell then whether it was lost before that."""
         lost = self._world.lost_by_target.get(value)
         if lost is None:
             return False
@@ -79,17 +85,35 @@ class Oracle:
             each.moment > lost.moment and each.gap.first <= offset < each.gap.end
             for each in self._logged(GapKind.TARGET_LOST)
         )
-        return logged or self._world.foreign_at.get(lost.offset, 0) > lost.moment
+        return logged or self._is_hidden(value) or lost.offset < self._world.target.start
+
+    def _is_hidden(self, value: bytes) -> bool:
+        """Open, at least once: a loss shows by the length of the log, or by where numbers of ours stand. If
+        another writer has made up for the length before the mirror looked, and nothing of ours was written
+        since, neither tells. Leader epochs of the target's log would (KIP-320), as under exactly once."""
+        lost = self._world.lost_by_target.get(value)
+        if isinstance(self._world, TransactionalWorld):
+            return False
+        return lost is not None and any(
+            at >= lost.offset and moment > lost.moment
+            for at, moment in self._world.foreign_at.items()
+        )
 
     def _doubled(self) -> Iterator[str]:
         """A record is sent again only from an offset on at which the mirror has logged, since the record was
-        last sent, that it falls back to at least once."""
-        late = self._unfenced()
+        last sent, that it falls back to at least once.
+
+        In transactions: if the target loses the markers behind a batch while the coordinator has a commit
+        under way, that marker decides over the batch as well, and may bring back one that was aborted. No
+        client can prevent it; the mirror must log the loss, or a fallback, when it finds it.
+        """
+        late, unseen = self._unfenced(), self._world.target.unseen
         silent = [
             offset_of(value)
             for value, sent in self._sent.items()
-            for first, again in pairwise(sorted(sent))
+            for first, again in pairwise(sorted(at for at in sent if at not in unseen))
             if first not in late
+            and not self._came_back(offset_of(value), first, again)
             and not any(
                 each.offset <= offset_of(value) and first <= each.moment <= again
                 for each in self._world.fallbacks
@@ -98,16 +122,29 @@ class Oracle:
         if silent:
             yield f"{len(silent)} records are doubled, and it was not logged: {_some(silent)}"
 
+    def _came_back(self, offset: int, first: int, again: int) -> bool:
+        reopened = self._world.target.reopened
+        if first not in reopened and again not in reopened:
+            return False
+        lost = self._logged(GapKind.TARGET_LOST)
+        found = any(e.moment > again and e.gap.first <= offset < e.gap.end for e in lost)
+        return found or any(e.moment > again and e.offset <= offset for e in self._world.fallbacks)
+
     def _unfenced(self) -> frozenset[int]:
         """When late requests were sent that landed right before the first batch of a later epoch of their
-        producer id.
+        producer id, or right before a restart of the leader that made it forget this producer.
 
-        Open: such a batch fences what a dead task has sent, but only once it is appended. A request that
-        lands after the look at the target, and before that batch, is not refused, and its records are sent
-        again.
+        Such a batch fences what a dead task has sent, but only once it is appended: without a
+        transactional.id no request raises a producer's epoch in a log but an append. So a request that lands
+        after the look at the target, and before that batch, cannot be refused, and its records are sent
+        again. Exactly once has InitProducerId for this. The next batch of the same epoch would be refused
+        instead, unless the leader forgets the producer between the two: it does so when it restarts, if the
+        records are older than producer.id.expiration.ms (`docs/limits.md`).
         """
+        if isinstance(self._world, TransactionalWorld):
+            return frozenset()
         ours = [each for each in self._world.target.entries if each.identity.producer_id >= 0]
-        return frozenset(
+        return frozenset(self._world.target.forgotten_late) | frozenset(
             entry.sent
             for at, entry in enumerate(ours)
             if entry.late
@@ -147,23 +184,18 @@ class Oracle:
         """A translated offset never passes a record that the group has not read: every record from the
         upstream offset on stands at the translated one or behind it. Records that the source deleted before
         they were known to be mirrored are passed over, as the log says with their offsets: some of them may
-        stand on the target all the same; so may records in quarantine, if the target once took them.
-
-        Open: records that the target has lost, and that are not copied again since the offset map does not
-        say where they begin, as the log says with their offsets, keep their old places in the map. If an
-        earlier copy of them is left, a group may be put behind it.
-        """
+        stand on the target all the same; so may records in quarantine, if the target once took them. Records
+        that the target's retention has deleted are passed over by no translation: they cannot be read."""
         loaded = load_offset_maps(self._world.state.items())
         ranges = loaded.offset_maps.get(SOURCE)
         if ranges is None:
             return
-        last = {offset_of(value): at for at, value in self._landed}
+        readable = self._world.target.start
+        last = {offset_of(value): at for at, value in self._landed if at >= readable}
         least, ahead = self._world.target.end, list[int]()
         passed = _offsets(self._logged(GapKind.OVERTAKEN)) & self._world.source.deleted.keys()
-        given_up = _offsets(
-            each for each in self._logged(GapKind.TARGET_LOST) if each.gap.resumed >= each.gap.end
-        )
-        exempt = passed | given_up | self._quarantined()
+        hidden = {offset for offset, value in self.wanted.items() if self._is_hidden(value)}
+        exempt = passed | hidden | self._quarantined()
         for offset in sorted(self.wanted.keys() - exempt, reverse=True):
             least = min(least, last.get(offset, least))
             translated = ranges.translate(offset)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -19,6 +19,7 @@ class Feature(StrEnum):
     SOURCE_RETENTION = "source-retention"
     COMPACTION = "compaction"  # of the source
     TARGET_LOSES = "target-loses"
+    TARGET_RESTARTS = "target-restarts"  # its leader; records may be older than a day
     TARGET_RETENTION = "target-retention"
     FOREIGN = "foreign"  # another writer in the remote topic
     EXPIRY = "expiry"  # of producer ids on an idle partition
@@ -28,6 +29,14 @@ class Feature(StrEnum):
     ISOLATION = "isolation"  # changes at a restart
 
 
+class Delivery(StrEnum):
+    AT_LEAST_ONCE = "at-least-once"
+    EXACTLY_ONCE = "exactly-once"
+
+
+#: Exactly once reads the source under read_committed only.
+_AT_LEAST_ONCE_ONLY = frozenset({Feature.ISOLATION})
+
 _CERTAIN = frozenset(
     {
         Feature.KILLS,
@@ -36,6 +45,7 @@ _CERTAIN = frozenset(
         Feature.FREEZES,
         Feature.EPOCHS,
         Feature.MOVES,
+        Feature.TARGET_RESTARTS,
         Feature.DENIED,
         Feature.STATE_AWAY,
         Feature.EXPIRY,
@@ -55,6 +65,11 @@ class Scenario:
 
     def has(self, feature: Feature) -> bool:
         return feature in self.features
+
+    def under(self, delivery: Delivery) -> Scenario:
+        if delivery is Delivery.AT_LEAST_ONCE:
+            return self
+        return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY)
 
     @property
     def certain(self) -> bool:
@@ -79,7 +94,10 @@ LIMIT = _scenario("limit", _F.KILLS, _F.LIMIT)
 SOURCE_TRUNCATES = _scenario("source-truncates", _F.KILLS, _F.SOURCE_TRUNCATES)
 TARGET_LOSES = _scenario("target-loses", _F.TARGET_LOSES)
 TARGET_LOSES_AND_KILLS = _scenario("target-loses-killed", _F.TARGET_LOSES, _F.KILLS, _F.STATE_AWAY)
+TARGET_LOSES_AND_RESTARTS = _scenario("target-loses-restarts", _F.TARGET_LOSES, _F.TARGET_RESTARTS)
+TARGET_LOSES_AND_QUARANTINE = _scenario("target-loses-quarantine", _F.TARGET_LOSES, _F.QUARANTINE)
 EXPIRY = _scenario("expiry", _F.KILLS, _F.EXPIRY, _F.MOVES)
+TARGET_RESTARTS = _scenario("target-restarts", _F.TARGET_RESTARTS, _F.KILLS, _F.MOVES)
 STATE_AWAY = _scenario("state-away", _F.KILLS, _F.STATE_AWAY, _F.QUARANTINE)
 ISOLATION = _scenario("isolation", _F.KILLS, _F.TRANSACTIONS, _F.ISOLATION)
 COMPACTION = _scenario("compaction", _F.KILLS, _F.COMPACTION, _F.FOREIGN)
@@ -102,7 +120,10 @@ SCENARIOS = {
         SOURCE_TRUNCATES,
         TARGET_LOSES,
         TARGET_LOSES_AND_KILLS,
+        TARGET_LOSES_AND_RESTARTS,
+        TARGET_LOSES_AND_QUARANTINE,
         EXPIRY,
+        TARGET_RESTARTS,
         STATE_AWAY,
         ISOLATION,
         COMPACTION,

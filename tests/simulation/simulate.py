@@ -14,7 +14,8 @@ from simulation.faults import Event, append, events, take_state_away
 from simulation.mirror import Mirror
 from simulation.oracle import Oracle
 from simulation.patches import in_place
-from simulation.scenarios import Feature, Scenario
+from simulation.scenarios import Delivery, Feature, Scenario
+from simulation.transactional_target import TransactionalWorld
 from simulation.world import World
 
 _PROPERTIES = """\
@@ -25,6 +26,10 @@ a->b.enabled = true
 a->b.topics = t
 a->b.emit.offset-syncs.enabled = false
 emit.checkpoints.enabled = false
+"""
+_EXACTLY_ONCE = """\
+b.exactly.once.source.support = enabled
+a.consumer.isolation.level = read_committed
 """
 _QUARANTINE = "a->b.oversize.record.policy = quarantine\n"
 _STORE_MS = 4000
@@ -54,10 +59,13 @@ class Run:
         return f"{self.scenario} {self.seed}: {'; '.join(self.violations) or 'no law was violated'}"
 
 
-def simulate(seed: int, scenario: Scenario) -> Run:
-    config, flow = _configuration(scenario.has(Feature.QUARANTINE))
+def simulate(seed: int, scenario: Scenario, delivery: Delivery = Delivery.AT_LEAST_ONCE) -> Run:
+    exactly_once = delivery is Delivery.EXACTLY_ONCE
+    scenario = scenario.under(delivery)
+    config, flow = _configuration(scenario.has(Feature.QUARANTINE), exactly_once)
     quarantine = flow.quarantine.name if flow.quarantine is not None else None
-    world = World(seed, flow.offsets_topic.name, quarantine)
+    kind = TransactionalWorld if exactly_once else World
+    world = kind(seed, flow.offsets_topic.name, quarantine)
     try:
         with in_place(world):
             violations = _live(world, scenario, config, flow)
@@ -112,6 +120,7 @@ def _suffer(
 
 def _step(world: World, mirror: Mirror) -> None:
     mirror.step()
+    world.step()
     if world.rng.random() < _FLUSH_RATE:
         mirror.flush()
     if world.rng.random() < _REPORT_RATE:
@@ -126,7 +135,7 @@ def _heal(world: World, scenario: Scenario) -> None:
         world.max_bytes = _NO_LIMIT
     for writer in world.source.in_transactions:
         world.source.end_transaction(writer, commit=world.rng.random() < 0.5)
-    world.source.append([0])
+    world.write_to_source([0])
 
 
 def _settles(world: World, mirror: Mirror) -> bool:
@@ -137,15 +146,17 @@ def _settles(world: World, mirror: Mirror) -> bool:
         world.clock.sleep(_REST_SECONDS)
         if mirror.settled:
             mirror.rest()
+            world.rest()
             return True
     return False
 
 
 @cache
-def _configuration(quarantine: bool) -> tuple[MirrorConfig, FlowConfig]:
+def _configuration(quarantine: bool, exactly_once: bool) -> tuple[MirrorConfig, FlowConfig]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "mm2.properties"
-        path.write_text(_PROPERTIES + (_QUARANTINE if quarantine else ""))
+        text = _PROPERTIES + (_QUARANTINE if quarantine else "")
+        path.write_text(text + (_EXACTLY_ONCE if exactly_once else ""))
         config = load(path)
     (flow,) = config.flows
     return config, replace(flow, offset_flush_interval_ms=_STORE_MS)

@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from heliograph.model import AbortedTransaction
-from simulation.batches import SourceBatch, data_batch, marker
+from simulation.batches import TIMESTAMP, SourceBatch, data_batch, marker
 
 OFFSET_OUT_OF_RANGE = 1
 #: A record's value is a number: epoch * EPOCH + offset. So values ascend in every log, and a record that took
@@ -49,13 +49,14 @@ class SourceLog:
 
     # ── writers ──────────────────────────────────────────────────────────────────────────────
 
-    def append(self, sizes: list[int], producer_id: int = -1) -> None:
+    def append(self, sizes: list[int], producer_id: int = -1, timestamp: int = TIMESTAMP) -> None:
         """One record for each size, padded to it; with a producer id, as a part of its transaction."""
         records = [
             (delta, str(self.epoch * EPOCH + self.end + delta).encode().ljust(size))
             for delta, size in enumerate(sizes)
         ]
-        self._add(data_batch(self.end, records, len(sizes) - 1, self.epoch, producer_id))
+        last, epoch = len(sizes) - 1, self.epoch
+        self._add(data_batch(self.end, records, last, epoch, producer_id, timestamp))
 
     def end_transaction(self, producer_id: int, *, commit: bool) -> None:
         if producer_id in self._open:
@@ -105,7 +106,12 @@ class SourceLog:
             if not batch.control and batch.last < below and rng.random() < 0.5:
                 left = [each for each in batch.records if rng.random() < 0.6]
                 thinned = data_batch(
-                    batch.base, left, batch.last_delta, batch.epoch, batch.producer_id
+                    batch.base,
+                    left,
+                    batch.last_delta,
+                    batch.epoch,
+                    batch.producer_id,
+                    batch.timestamp,
                 )
             if thinned.records or thinned.control or rng.random() < 0.5:
                 kept.append(thinned)
@@ -122,8 +128,9 @@ class SourceLog:
         self._epochs.append((self.epoch, self.end))
 
     def _forget_lost_transactions(self) -> None:
-        """A transaction whose marker is lost is open again, and ends as its coordinator has decided."""
-        unmarked = [each for each in self._ended if each.marker >= self.end]
+        """A transaction whose marker is lost is open again, and ends as its coordinator has decided. Of
+        several of one producer that is the first: the later ones are lost as a whole."""
+        unmarked = [each for each in reversed(self._ended) if each.first < self.end <= each.marker]
         opened = [(each.producer_id, each.first) for each in unmarked]
         self._decided |= {each.producer_id: each.commit for each in unmarked}
         self._open = {

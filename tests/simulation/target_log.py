@@ -8,11 +8,11 @@ with the next, and with 0 under a higher epoch; a lower epoch is refused.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from heliograph.model import ProducerIdentity
-from heliograph.records.batch import SEQUENCES, read_header
+from heliograph.records.batch import SEQUENCES, max_timestamp, read_header
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
 from simulation.batches import at_offset
@@ -21,6 +21,8 @@ from simulation.source_log import OFFSET_OUT_OF_RANGE, Fetched
 OUT_OF_ORDER_SEQUENCE_NUMBER = 45
 INVALID_PRODUCER_EPOCH = 47
 _REMEMBERED = 5
+#: producer.id.expiration.ms
+EXPIRATION_MS = 86_400_000
 FOREIGN = b"foreign"
 
 
@@ -65,8 +67,15 @@ class TargetLog:
         self.entries: list[Entry] = []
         #: Whether it has taken a number for the first one of a producer of which it had lost all batches.
         self.took_any_number = False
+        self.reopened = self.unseen = frozenset[int]()  # there are no transactions
+        #: When late requests were sent whose producers the leader has forgotten since.
+        self.forgotten_late: set[int] = set()
         self._lost_producers: set[int] = set()
         self._producers: dict[int, _Producer] = {}
+
+    @property
+    def last_stable(self) -> int:
+        return self.end
 
     def append(
         self, data: bytes, now: float, *, sent: int = 0, late: bool = False
@@ -108,10 +117,10 @@ class TargetLog:
 
     # ── what happens to it ───────────────────────────────────────────────────────────────────
 
-    def lose_last(self) -> Entry | None:
+    def lose_last(self) -> list[Entry]:
         """The newest batch is gone (unclean election); a new leader knows producers by what is left."""
         if not self.entries or self.entries[-1].base < self.start:
-            return None
+            return []
         lost = self.entries.pop()
         self.end = lost.base
         producer = self._producers.pop(lost.identity.producer_id, None)
@@ -122,11 +131,23 @@ class TargetLog:
             rebuilt = _Producer(left[-1].identity.epoch, producer.at)
             rebuilt.batches.extend(e for e in left if e.identity == left[-1].identity)
             self._producers[lost.identity.producer_id] = rebuilt
-        return lost
+        return [lost]
 
     def expire_producers(self, idle_since: float) -> None:
         """producer.id.expiration.ms is over for those that have not written since."""
         self._producers = {k: p for k, p in self._producers.items() if p.at >= idle_since}
+
+    def restart(self, now_ms: int) -> None:
+        """Of each producer its newest batch is known afterwards, and nothing of one whose newest batch has
+        records that are older than producer.id.expiration.ms, whenever it was written."""
+        kept = dict[int, _Producer]()
+        for key, producer in self._producers.items():
+            newest = producer.batches[-1]
+            if now_ms - max_timestamp(memoryview(newest.data)) < EXPIRATION_MS:
+                kept[key] = replace(producer, batches=deque([newest], maxlen=_REMEMBERED))
+            else:
+                self.forgotten_late.update(each.sent for each in producer.batches if each.late)
+        self._producers = kept
 
     def delete_before(self, offset: int) -> None:
         self.start = max(self.start, min(offset, self.end))

@@ -10,19 +10,24 @@ from __future__ import annotations
 from collections import Counter
 
 from simulation import scenarios
-from simulation.scenarios import Scenario
+from simulation.scenarios import Delivery, Scenario
 from simulation.simulate import simulate
 
 _SEEDS = 18
 _OF_EVERYTHING = 300
+_EXACTLY_ONCE = 40
 
 
-def hold(scenario: Scenario, seeds: int = _SEEDS) -> Counter[str]:
+def hold(
+    scenario: Scenario,
+    seeds: int = _SEEDS,
+    delivery: Delivery = Delivery.AT_LEAST_ONCE,
+) -> Counter[str]:
     """Runs some seeds, and returns what happened in them."""
     happened: Counter[str] = Counter()
     violated = []
     for seed in range(seeds):
-        run = simulate(seed, scenario)
+        run = simulate(seed, scenario, delivery)
         happened += run.happened
         if run.violations:
             violated.append(str(run))
@@ -45,6 +50,7 @@ def test_no_law_is_violated_with_every_fault_at_once() -> None:
         "delete_from_source",
         "compact_source",
         "lose_target_tail",
+        "restart_target",
         "delete_from_target",
         "write_to_target",
         "producers expired",
@@ -58,6 +64,30 @@ def test_no_law_is_violated_with_every_fault_at_once() -> None:
         "fallback",
     ):
         assert happened[fault], fault
+
+
+def test_no_law_is_violated_under_exactly_once_with_every_fault_at_once() -> None:
+    happened = hold(scenarios.EVERYTHING, _EXACTLY_ONCE, Delivery.EXACTLY_ONCE)
+    for fault in (
+        "kill",
+        "kill_task",
+        "kill_driver",
+        "freeze_task",
+        "end_epoch",
+        "deny",
+        "lose_target_tail",
+        "restart_target",
+        "TARGET_LOST",
+    ):
+        assert happened[fault], fault
+
+
+def test_what_the_target_loses_under_exactly_once_is_copied_again_once() -> None:
+    assert hold(scenarios.TARGET_LOSES, delivery=Delivery.EXACTLY_ONCE)["TARGET_LOST"]
+
+
+def test_kills_lost_answers_and_leader_moves_double_nothing_under_exactly_once() -> None:
+    assert hold(scenarios.RESTARTS, delivery=Delivery.EXACTLY_ONCE)["kill"]
 
 
 def test_a_task_that_dies_under_a_living_driver_is_replaced_without_a_double() -> None:
@@ -132,6 +162,10 @@ def test_what_the_target_loses_around_a_kill_is_copied_again_or_logged() -> None
 
 def test_a_producer_id_that_expires_on_an_idle_partition_changes_nothing() -> None:
     assert hold(scenarios.EXPIRY)["producers expired"]
+
+
+def test_a_target_that_forgets_producers_of_old_records_when_it_restarts_doubles_nothing() -> None:
+    assert hold(scenarios.TARGET_RESTARTS)["restart_target"]
 
 
 def test_a_state_topic_that_is_away_while_a_producer_id_is_introduced_doubles_nothing() -> None:

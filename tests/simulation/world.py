@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
@@ -11,9 +12,9 @@ from heliograph.model import Gap, TopicPartition
 from heliograph.records.batch import read_header
 from heliograph.records.decode import Record
 from simulation.clock import VirtualClock
-from simulation.frames import read_produce
+from simulation.frames import read_produce, write_produced
 from simulation.source_log import SourceLog
-from simulation.target_log import TargetLog
+from simulation.target_log import EXPIRATION_MS, TargetLog
 
 SOURCE, TARGET = TopicPartition("t", 0), TopicPartition("a.t", 0)
 
@@ -28,6 +29,7 @@ _LATE_RATES = (0.1, 0.02)
 #: In some runs all batches have one size: a broker takes another batch for the same by its numbers alone.
 _BATCH_RECORDS = ((1, 12), (1, 3), (2, 2))
 _DEFAULT_MAX_BYTES = 1_000_000
+_OLD_MS = 2 * EXPIRATION_MS
 
 
 class Fallback(NamedTuple):
@@ -55,6 +57,7 @@ class Request(NamedTuple):
     node: int
     body: bytes
     sent: int
+    version: int = 8
 
 
 class World:
@@ -71,6 +74,7 @@ class World:
         self.source = SourceLog()
         self.logs: defaultdict[TopicPartition, TargetLog] = defaultdict(TargetLog)
         self.leader = 1
+        self.leader_epoch = 0  # of the target's partitions
         self.late: list[Request] = []
         self.stored: int | None = None
         self.offset_records: dict[
@@ -81,6 +85,7 @@ class World:
         self.fault = self.rng.choice(_FAULT_RATES)
         self.late_rate = self.rng.choice(_LATE_RATES)
         self.batch_records = self.rng.choice(_BATCH_RECORDS)
+        self.old_share = 0.0  # of the source's batches: older than brokers remember producers
         self.outage = 1.0  # how long outages last, of the usual length
         self.denied_until = self.state_away_until = 0.0
         self.max_bytes = _DEFAULT_MAX_BYTES
@@ -106,8 +111,18 @@ class World:
         self.owed_from = max(self.owed_from, start)
 
     @property
+    def newest_offsets(self) -> dict[bytes, Record] | None:
+        """Of the offsets topic; None while they cannot be read."""
+        return dict(self.offset_records)
+
+    @property
     def target(self) -> TargetLog:
         return self.logs[TARGET]
+
+    def write_to_source(self, sizes: list[int], producer_id: int = -1) -> None:
+        old = bool(self.old_share) and self.rng.random() < self.old_share
+        written = int(self.clock.time() * 1000) - (_OLD_MS if old else 0)
+        self.source.append(sizes, producer_id, written)
 
     def chance(self, share: float) -> bool:
         return self.rng.random() < self.fault * share
@@ -124,20 +139,57 @@ class World:
 
     def deliver_late(self) -> None:
         request, end = self.late.pop(0), self.target.end
-        self.produce(request, late=True)
+        self.carry_out_produce(request, late=True)
         self.happened["late request appended"] += self.target.end > end
 
-    def produce(
-        self, request: Request, *, late: bool = False
-    ) -> list[tuple[TopicPartition, int, int]]:
-        return [
+    def elect(self) -> None:
+        """Another broker leads the target's partitions. Also after a loss: the replica that lacks records is
+        another one, or its broker has restarted; requests under way to the old leader are refused."""
+        self.leader = 3 - self.leader
+        self.leader_epoch += 1
+
+    def restart_leader(self) -> None:
+        """It leads again, under a new epoch. What waited in its sockets is gone."""
+        self.late = [each for each in self.late if each.node != self.leader]
+        self.leader_epoch += 1
+        self.restart_logs()
+        self.note("the target's leader has restarted")
+
+    def restart_logs(self) -> None:
+        for log in self.logs.values():
+            log.restart(int(self.clock.time() * 1000))
+
+    def step(self) -> None:
+        """What brokers do by themselves."""
+
+    def rest(self) -> None:
+        """They have done all of it."""
+
+    def carry_out_produce(self, request: Request, *, late: bool = False) -> bytes:
+        """The response."""
+        return write_produced(
             (partition, *self._append(request, partition, data, late))
             for partition, data in read_produce(request.body)
-        ]
+        )
 
     def _append(
         self, request: Request, partition: TopicPartition, data: bytes, late: bool
     ) -> tuple[int, int]:
+        return self.with_faults(
+            request,
+            partition,
+            data,
+            lambda: self._append_to_log(partition, data, request.sent, late),
+        )
+
+    def with_faults(
+        self,
+        request: Request,
+        partition: TopicPartition,
+        data: bytes,
+        append: Callable[[], tuple[int, int]],
+    ) -> tuple[int, int]:
+        """Error code and base offset: of `append`, or of what prevents it."""
         chance = self.rng.random()
         if request.node != self.leader:
             return NOT_LEADER, -1
@@ -147,7 +199,7 @@ class World:
             return _MESSAGE_TOO_LARGE, -1
         if chance < self.fault:
             return self.rng.choice(_BEFORE), -1
-        error, base = self._append_to_log(partition, data, request.sent, late)
+        error, base = append()
         if not error and chance < 2 * self.fault:
             return self.rng.choice(_AFTER), -1
         return error, base

@@ -73,9 +73,6 @@ class AtLeastOnce:
     def foreign(self, copy: Partition, foreign: Foreign) -> None:
         note_foreign_records(self._flow.name, copy, len(foreign.gap), foreign.gap.stop)
 
-    def losing(self, copy: Partition) -> None:
-        """Nothing to do: the batch that showed the loss stays; the lost records are appended after it."""
-
     def tick(self, now: float) -> None:
         self._parts.snapshots.tick(now, self._parts.copies.values())
         if now >= self._next_flush:

@@ -37,6 +37,10 @@ class BufferPool:
         self._fetcher = fetcher
         self._producer = producer
 
+    @property
+    def limit(self) -> int:
+        return self._bytes
+
     def has_room(self) -> bool:
         """Whether there is room, after dropping unsent batches of stalled partitions if necessary."""
         if 2 * self._producer.buffered_bytes >= self._bytes:

@@ -49,8 +49,10 @@ class _Phase(Enum):
 
 
 class Commits:
-    """Part of one copy loop, for its thread. `committed(partition, batch, base_offset)` is called for each
-    committed batch, in order; `voided(cause, failures)` after an abort, with the partitions that failed."""
+    """Part of one copy loop, for its thread. `vouch` is called before a commit, with the target offset of
+    each partition's first record in it; it returns why the transaction must be aborted, if it must.
+    `committed(partition, batch, base_offset)` is called for each committed batch, in order; `voided(cause,
+    failures)` after an abort, with the partitions that failed."""
 
     def __init__(
         self,
@@ -62,6 +64,7 @@ class Commits:
         offsets: OffsetStore,
         quarantine: Quarantine,
         flush_delay: float,
+        vouch: Callable[[Mapping[Partition, int]], str | None],
         committed: Callable[[TopicPartition, ProducerBatch, int], None],
         voided: Callable[[str, Mapping[Partition, ClientError]], None],
     ) -> None:
@@ -75,6 +78,7 @@ class Commits:
         self._transaction = transaction
         self._offsets = offsets
         self._quarantine = quarantine
+        self._vouch = vouch
         self._committed = committed
         self._voided = voided
         self._policy = CommitPolicy(
@@ -116,9 +120,6 @@ class Commits:
         copy = self._copies.get(partition)
         if copy is not None and copy.shows_loss(base_offset):
             self._void(f"{partition}: the target has lost acknowledged records")
-        elif copy is not None and copy.voids:
-            copy.void_next_transaction(False)
-            self._void(f"{partition}: the target has lost the marker of records that it still has")
         if partition in self._copies or partition.topic in self._quarantine.topics:
             batch.data = _NOTHING  # frees the memory of its fetch response
             self._landed.append((partition, batch, base_offset))
@@ -192,12 +193,24 @@ class Commits:
         )
 
     def _store(self) -> None:
+        if (cause := self._vouch(self._first_offsets())) is not None:
+            self._void(cause)
+            return
         self._storing = self._positions()
         self._offsets.append(self._storing, self._logs())
         self._phase = _Phase.STORE
 
+    def _first_offsets(self) -> dict[Partition, int]:
+        """Of each partition with records in this transaction, the first one's offset on the target."""
+        firsts: dict[Partition, int] = {}
+        for partition, _, base_offset in self._landed:
+            if (copy := self._copies.get(partition)) is not None:
+                firsts.setdefault(copy, base_offset)
+        return firsts
+
     def _positions(self) -> dict[Partition, int]:
-        """The offsets to store: the end of each partition's records in this transaction or earlier ones."""
+        """The offsets to store: the end of each partition's records in this transaction or earlier ones. With
+        records also the offset that is stored already: what the target had lost is at other offsets now."""
         ends: dict[Partition, int] = {}
         counts: dict[Partition, int] = {}
         for partition, batch, _ in self._landed:
@@ -213,18 +226,23 @@ class Commits:
         return {
             copy: end
             for copy, end in wanted.items()
-            if end != copy.offset.position and copy.numbers.base is None
+            if (end != copy.offset.position or copy in counts) and copy.numbers.base is None
         }
 
     def _logs(self) -> dict[Partition, Logs]:
         """For each partition, the least length of the remote log once this transaction is committed, and the
         leader epoch mark of the source."""
         found = {copy: max(copy.remote.floor, copy.remote.downstream) for copy in self._storing}
+        last = {copy: copy.remote.last for copy in self._storing}
         for partition, batch, base_offset in self._landed:
             copy = self._copies.get(partition)
             if copy in found and base_offset >= 0:
-                found[copy] = max(found[copy], base_offset + batch.record_count)
-        return {copy: Logs(length, copy.source_mark) for copy, length in found.items()}
+                end = base_offset + batch.record_count
+                found[copy], last[copy] = max(found[copy], end), end - 1
+        return {
+            copy: Logs(length, copy.source_mark, last[copy], _epoch(copy))
+            for copy, length in found.items()
+        }
 
     def _commit(self) -> None:
         marked = self._transaction.partitions
@@ -237,6 +255,7 @@ class Commits:
             return
         now = time.monotonic()
         self._took, self._ended = now - self._began, now
+        self._offsets.times.note(self._took)
         self.count += 1
         landed, self._landed = self._landed, []
         for partition, batch, base_offset in landed:
@@ -288,3 +307,7 @@ class Commits:
         for partition, error in self._producer.troubles().items():
             self._blame(partition, error)
         self._void(f"not acknowledged within {now - since:.0f} s")
+
+
+def _epoch(copy: Partition) -> int:
+    return -1 if copy.remote.leader_epoch is None else copy.remote.leader_epoch

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from heliograph.client.fetch.own_batches import OwnEnd
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import FlowConfig
@@ -31,7 +32,8 @@ MESSAGE_TOO_LARGE = 10
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopParts:
     """Of one copy loop. `copies` are by target partition. `mirrored(partition, batch, base_offset)` is called
-    for each batch that counts as mirrored; `require_leases` raises LeaseLapsed once other tasks may copy the
+    for each batch that counts as mirrored, `lost(copy, left)` if the target has lost all records from the end
+    of `left` on; `require_leases` raises LeaseLapsed once other tasks may copy the
     same partitions."""
 
     flow: FlowConfig
@@ -48,6 +50,7 @@ class LoopParts:
     quarantine: Quarantine
     reach: ClusterRetry
     mirrored: Callable[[TopicPartition, ProducerBatch, int], None]
+    lost: Callable[[Partition, OwnEnd], None]
     require_leases: Callable[[], None]
 
     def flush_delay(self) -> float:
@@ -75,9 +78,6 @@ class Delivery(Protocol):
 
     def foreign(self, copy: Partition, foreign: Foreign) -> None:
         """There are offsets between two batches of ours."""
-
-    def losing(self, copy: Partition) -> None:
-        """The target has lost records of this partition, which will be copied again."""
 
     def tick(self, now: float) -> None:
         """Called a few times a second: store offsets and other bookkeeping that is due."""

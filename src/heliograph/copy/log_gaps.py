@@ -147,21 +147,25 @@ class GapWatch:
         leader_epoch = self._source.metadata.leader_epochs.get(copy.source)
         known, found = _known(copy, log_bounds.start, leader_epoch), Found(log=log_bounds)
         verdict = judge(known, found, self._flow.auto_offset_reset)
-        departs = departure(known, found)
+        departs, doubt = departure(known, found), None
         if departs is not None and not verdict.gaps:
             copy.renumber_from(departs)
-            skip = copy.numbers.skip
-            if skip > departs - copy.position:
-                gap = Gap(GapKind.TRUNCATED, departs, copy.position + skip, departs)
-                verdict = verdict._replace(gaps=(gap,))
+            end = copy.position + copy.numbers.skip
+            if end > departs:
+                # A predecessor that had noticed may have gone on before it could write another snapshot.
+                doubt = "the source's log was truncated before or after they were numbered"
+                verdict = Verdict(departs, (Gap(GapKind.TRUNCATED, departs, end, departs),))
         if verdict.gaps:
             log.info("%s: gap found: expected %s, found %s", copy.source, known, found)
         copy.set_mark(mark_after(known, found, verdict))
         moved = verdict.position != copy.position
-        self._conclude(copy, verdict, verdict.position if moved else None)
+        self._conclude(copy, verdict, verdict.position if moved or doubt else None, doubt)
 
-    def _conclude(self, copy: Partition, verdict: Verdict, position: int | None) -> None:
-        """Report the gaps; then halt the partition or continue, at `position` if it is given."""
+    def _conclude(
+        self, copy: Partition, verdict: Verdict, position: int | None, doubt: str | None = None
+    ) -> None:
+        """Report the gaps; then halt the partition or continue, at `position` if it is given. `doubt` is why
+        records from there on may be on the target."""
         policy = self._flow.gap_policies
         failed = fails(verdict, policy)
         sentence = ""
@@ -178,7 +182,9 @@ class GapWatch:
             copy.halt(sentence)
         else:
             if position is not None and copy.numbers.skip and position > copy.position:
-                self._fall_back(copy, "the source has deleted records that followed", position)
+                doubt = doubt or "the source has deleted records that followed"
+            if position is not None and doubt:
+                self._fall_back(copy, doubt, position)
             copy.confirm_source(position)
         self._subscription.obey(copy)
 

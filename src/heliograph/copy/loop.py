@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from heliograph.client.fetch.fetcher import Fetcher
+from heliograph.client.fetch.own_batches import OwnEnd
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
@@ -31,6 +32,7 @@ from heliograph.copy.bookkeeping.offset_store import OffsetStore
 from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.bookkeeping.receipts import Receipts
+from heliograph.copy.bookkeeping.task_report import Measured, clients
 from heliograph.copy.buffer_pool import BufferPool, fetch_limits
 from heliograph.copy.cluster_retry import ClusterRetry
 from heliograph.copy.delivery import SIDE_SECONDS, Delivery, LoopParts
@@ -46,6 +48,7 @@ from heliograph.copy.target_loss import TargetLoss
 from heliograph.copy.throttle import Throttle
 from heliograph.copy.transactional import Transactional
 from heliograph.errors import BrokerError, ClientError, LeaseLapsed
+from heliograph.measured import TaskReport
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, Receipt, TopicPartition
 from heliograph.wire.fetch import FetchedPartition
@@ -110,7 +113,8 @@ class CopyLoop:
             state=self._state,
             lapsed=lapsed,
         )
-        self._receipts = Receipts(copies, self._syncs)
+        self._began = clients(source, target)
+        self._receipts = Receipts(copies, self._syncs, lambda: self._measured.report())
         self._snapshots = ProducerSnapshots(self._state, self._syncs.note_begun)
         self._subscription = SubscriptionState(
             flow.name,
@@ -133,6 +137,8 @@ class CopyLoop:
             target=target,
             fall_back=self._recovery.fall_back_to_at_least_once,
         )
+        self._offsets = OffsetStore(flow, self._producers.offsets)
+        self._measured = self._new_measured()
         self._delivery = self._new_delivery(probe_client, transaction)
         self._source_events = self._new_source_events()
         self._target_events = self._new_target_events(probe_client)
@@ -158,7 +164,11 @@ class CopyLoop:
     ) -> Producers:
         return Producers(
             partial(
-                Producer, on_ack=self._on_ack, on_refused=self._on_refused, on_retry=self._on_retry
+                Producer,
+                on_ack=self._on_ack,
+                on_refused=self._on_refused,
+                on_retry=self._on_retry,
+                on_doubt=self._on_doubt,
             ),
             self._target,
             {copy.target.topic for copy in self._copies.values()} | self._quarantine.topics,
@@ -177,7 +187,7 @@ class CopyLoop:
             target=self._target,
             probe_client=probe_client,
             producers=self._producers,
-            offsets=OffsetStore(self.flow, self._producers.offsets),
+            offsets=self._offsets,
             state=self._state,
             syncs=self._syncs,
             snapshots=self._snapshots,
@@ -186,9 +196,22 @@ class CopyLoop:
             quarantine=self._quarantine,
             reach=self._reach,
             mirrored=self._mirrored,
+            lost=self._on_loss,
             require_leases=self._require_leases,
         )
         return AtLeastOnce(parts) if transaction is None else Transactional(parts, transaction)
+
+    def _new_measured(self) -> Measured:
+        return Measured(
+            flow=self.flow.name,
+            copies=self._copies.values(),
+            fetcher=self._fetcher,
+            producer=self._producer,
+            buffers=self._buffers,
+            throttle=self._throttle,
+            offsets=self._offsets,
+            began=self._began,
+        )
 
     def _new_source_events(self) -> SourceEvents:
         return SourceEvents(
@@ -248,6 +271,10 @@ class CopyLoop:
     def receipts(self) -> list[Receipt]:
         """The newest receipts, with the offset ranges and gaps since the last call."""
         return self._receipts.take()
+
+    def report(self) -> TaskReport | None:
+        """As of the newest receipts; None before the first."""
+        return self._receipts.report
 
     # ── the loop ─────────────────────────────────────────────────────────────────────────────
 
@@ -338,11 +365,14 @@ class CopyLoop:
     def _on_retry(self, partition: TopicPartition, error: ClientError) -> None:
         self._target_events.retried(partition, error)
 
+    def _on_doubt(self, partition: TopicPartition, error: ClientError) -> None:
+        self._target_events.doubted(partition, error)
+
     def _on_refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._delivery.refused(partition, error)
 
-    def _on_loss(self, copy: Partition, end: int) -> None:
-        self._target_events.lost(copy, end)
+    def _on_loss(self, copy: Partition, left: OwnEnd) -> None:
+        self._target_events.lost(copy, left)
 
     def _note_progress(self) -> None:
         self._last_progress = time.monotonic()

@@ -30,7 +30,9 @@ from heliograph.copy.state.health import Health
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.phases import Command, Held, Phase
 from heliograph.copy.state.remote_log import Foreign, RemoteLog
+from heliograph.copy.state.snapshots import snapshot_of
 from heliograph.copy.state.stored_offset import StoredOffset
+from heliograph.copy.state.tally import Tally
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
 from heliograph.model import (
     Gap,
@@ -55,9 +57,7 @@ class Partition:
 
     lease: Lease
     isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED
-    transactional: bool = (
-        False  # records carry the sequence numbers of the task's transactional producer
-    )
+    transactional: bool = False  # records have the numbers of the task's transactional producer
     source: TopicPartition = field(init=False)
     target: TopicPartition = field(init=False)
 
@@ -73,7 +73,6 @@ class Partition:
     remote: RemoteLog = field(default_factory=RemoteLog)
     health: Health = field(default_factory=Health)
     max_bytes: int | None = None  # the target's limit for a batch, once it has refused one
-    voids: bool = False  # the next transaction with records of this partition must be aborted
 
     # ── why it waits ─────────────────────────────────────────────────────────────────────────
     needs_recovery: bool = True
@@ -83,11 +82,10 @@ class Partition:
     held: Held | None = None
     quarantining: Held | None = None  # its coordinates are in flight
     sequence_errors: int = 0  # consecutive sequence number errors
+    in_doubt: bool = False  # the target may have forgotten its producer
 
     # ── for receipts ─────────────────────────────────────────────────────────────────────────
-    records: int = 0
-    bytes: int = 0
-    copied: float = 0.0  # time of the last acknowledgement, in seconds since 1970
+    tally: Tally = field(default_factory=Tally)
     fallbacks: int = 0
     foreign: int = 0  # records of other writers between ours
     quarantined: int = 0  # records that were not mirrored
@@ -105,8 +103,12 @@ class Partition:
             (lease.stored_offset,) if lease.snapshot is None else lease.snapshot.stored,
         )
         self.source_mark = lease.lineage.mark
-        if lease.lineage.acked_offsets is not None:
-            self.remote.floor = lease.lineage.acked_offsets.downstream
+        if (acked := lease.lineage.acked_offsets) is not None:
+            self.remote.floor, self.remote.last = acked.downstream, acked.last
+            self.remote.confirm(acked.leader_epoch if acked.leader_epoch >= 0 else None)
+        if lease.snapshot is not None and lease.snapshot.retired:
+            self.remote.floor = max(self.remote.floor, lease.snapshot.downstream)
+            self.numbers.retire()
 
     # ── the next command ─────────────────────────────────────────────────────────────────────
 
@@ -119,10 +121,6 @@ class Partition:
         return self.health.error
 
     @property
-    def retry_at(self) -> float | None:
-        return self.health.retry_at
-
-    @property
     def phase(self) -> Phase:
         if self.halted:
             return Phase.HALTED
@@ -130,7 +128,7 @@ class Partition:
             return Phase.RECOVERING
         if self.needs_check:
             return Phase.CHECKING
-        return Phase.COPYING if self.retry_at is None else Phase.WAITING
+        return Phase.COPYING if self.health.retry_at is None else Phase.WAITING
 
     @property
     def command(self) -> Command:
@@ -140,7 +138,7 @@ class Partition:
             return Command.RECOVER
         if self.needs_check:
             return Command.CHECK
-        if self.retry_at is not None or self.stalled:
+        if self.health.retry_at is not None or self.stalled:
             return Command.WAIT
         if self.held is not None:
             ready = not self.outstanding and self.quarantining is None
@@ -156,7 +154,7 @@ class Partition:
         return self.phase is Phase.CHECKING and not self.outstanding
 
     def may_retry(self, now: float) -> bool:
-        due = self.retry_at is not None and self.health.may_retry(now)
+        due = self.health.retry_at is not None and self.health.may_retry(now)
         return due and not self.outstanding and not self.needs_recovery
 
     @property
@@ -204,8 +202,10 @@ class Partition:
 
     def recovered(self) -> None:
         if self.transactional:
-            self.numbers.identity, self.remote.downstream = None, -1
-        self.needs_recovery = False
+            self.numbers.identity = None
+            self.remote.forget_end()
+        self.needs_recovery = self.in_doubt = False
+        self.tally.resumes += 1
         self.numbers.begin()
         self.health.clear_if_retrying()
         self.health.retry()
@@ -214,8 +214,7 @@ class Partition:
         self.health.delay(error, now)
 
     def refuse_sequence(self, error: str, now: float, *, fenced_seconds: float | None) -> None:
-        """The broker expects another sequence number: recover again, after a growing pause. If the broker has
-        a newer producer epoch, wait `fenced_seconds` instead."""
+        """The broker expects another sequence number: recover after a growing pause, or `fenced_seconds`."""
         self.sequence_errors += 1
         self.health.delay(error, now, fenced_seconds)
 
@@ -244,21 +243,7 @@ class Partition:
 
     @property
     def snapshot(self) -> ProducerSnapshot | None:
-        """The position that a successor may resume from."""
-        numbers = self.numbers
-        if self.remote.lost_from is not None:
-            return self.remote.before_loss
-        if numbers.identity is None or numbers.skip:
-            return numbers.base
-        return ProducerSnapshot(
-            upstream=self.acked,
-            downstream=self.remote.downstream,
-            sequence=numbers.sequence,
-            identity=numbers.identity,
-            stored=self.offset.possible,
-            isolation=self.isolation,
-            mark=self.source_mark,
-        )
+        return snapshot_of(self)
 
     # ── events of the source ─────────────────────────────────────────────────────────────────
 
@@ -276,6 +261,7 @@ class Partition:
 
     def fetched(self, prepared: Prepared) -> None:
         """The batches of `prepared` are about to be sent. If it ends with a failure, `failed` follows."""
+        self.numbers.check_places(sum(batch.record_count for batch in prepared.there))
         for batch in prepared.there:
             at = self.numbers.skipped(batch.record_count)
             self.acked = batch.next_offset
@@ -283,6 +269,7 @@ class Partition:
         if prepared.renumbered:
             self.barrier = prepared.position
         self.outstanding += len(prepared.batches)
+        self.tally.batches = self.tally.batches.plus(prepared.counts)
         for batch in (*prepared.there, *prepared.batches)[-1:]:
             self.position = batch.next_offset
         if prepared.failure is not None:
@@ -292,6 +279,10 @@ class Partition:
             self._pass_barrier()
         else:
             self.read_to(prepared.position)
+
+    def measure_age(self, batches: Sequence[ProducerBatch], wall: float) -> None:
+        """These batches were fetched now."""
+        self.tally.fetched(batches, wall)
 
     def read_to(self, position: int) -> None:
         """All records before `position` are in flight, or are not mirrored."""
@@ -342,18 +333,16 @@ class Partition:
         before = self.snapshot if self.remote.shows_loss(base_offset) else None
         self.stalled = False
         self.outstanding -= 1
-        self.records += batch.record_count
-        self.bytes += batch.size
-        self.copied = wall
-        # With no batch in flight, dropped batches after this one (markers, aborted data) are done, too.
-        self.acked = (
-            batch.next_offset if self.outstanding else max(batch.next_offset, self.position)
-        )
+        self.tally.acknowledged(batch, wall)
+        # With no batch in flight, dropped batches after this one (markers, aborted data) are done.
+        self.acked = max(batch.next_offset, 0 if self.outstanding else self.position)
         self.health.clear_unless_failed()
         self.health.succeeded()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)
         foreign = self.remote.land(base_offset, batch.record_count, before)
+        if self.transactional:
+            self.remote.last = base_offset + batch.record_count - 1 if base_offset >= 0 else -1
         if self.remote.lost_from is None:
             self.remote.note_place(batch, base_offset)
         else:  # the map keeps the offsets of what was lost; this batch may not be copied again
@@ -370,15 +359,27 @@ class Partition:
         return True
 
     def settle_loss(self, end: int) -> None:
-        """The loss is reported, and the position is set back if the policy is to copy again."""
+        """The loss is reported; the position is set back if it is to be copied again."""
         self.remote.settle_loss(end)
 
-    def void_next_transaction(self, voids: bool) -> None:
-        self.voids = voids
+    def confirm_target(self, leader_epoch: int | None, last: int | None = None) -> None:
+        """Exactly once: under this leader epoch all that was committed is there, the newest at `last`."""
+        self.remote.confirm(leader_epoch)
+        self.remote.last = self.remote.last if last is None else last
 
-    def refused(self) -> None:
+    def doubt_target(self) -> None:
+        """Exactly once: the target's log is to be read before the next transaction counts."""
+        self.remote.confirm(None)
+
+    def forget_places(self, first: int) -> None:
+        """The target has lost records from source offset `first` on: the offset map must not translate to
+        where they were, also if they are not copied again."""
+        self.remote.lose_places(first, self.acked)
+
+    def refused(self, *, in_doubt: bool = False) -> None:
         """Go back to the acknowledged position. Whether batches sent after it were appended is not known: the
         target has to be read, and records fetched again had sequence numbers before."""
+        self.in_doubt = in_doubt
         self.numbers.suspend(self.snapshot, read_to=self.position)
         self.position, self.outstanding, self.stalled, self.held = self.acked, 0, False, None
         self.needs_recovery = True
@@ -388,7 +389,7 @@ class Partition:
         self.position, self.outstanding, self.stalled = self.acked, 0, False
         self.refuse_held()
         self.remote.forget_end()
-        self.needs_recovery |= self.remote.lost_from is not None
+        self.needs_recovery |= self.remote.lost_from is not None or self.remote.leader_epoch is None
 
     def released(self, batches: Sequence[ProducerBatch], retry_at: float) -> None:
         """These batches were queued but not sent; they are dropped, and fetched again at `retry_at`."""

@@ -10,9 +10,18 @@ from typing import NamedTuple
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
 from heliograph.errors import CorruptRecords, HeliographError, RecordTooLarge
+from heliograph.measured import BatchCounts
 from heliograph.mm2.quarantine import Oversize
 from heliograph.model import LeaderEpochMark
-from heliograph.records.batch import LOG_APPEND_TIME, MAGIC_AT, PREFIX, read_header
+from heliograph.records.batch import (
+    ATTRIBUTES_AT,
+    CODEC,
+    LOG_APPEND_TIME,
+    MAGIC_AT,
+    PREFIX,
+    max_timestamp,
+    read_header,
+)
 from heliograph.records.decode import decode
 from heliograph.records.legacy import decode_legacy
 from heliograph.records.repack import repack
@@ -38,6 +47,7 @@ class Prepared(NamedTuple):
                  same sequence numbers
     holes        compaction has removed records that were to be skipped
     mark         of the newest record read
+    counts       batches of the source by what becomes of them
     """
 
     batches: list[ProducerBatch]
@@ -49,6 +59,7 @@ class Prepared(NamedTuple):
     renumbered: bool = False
     holes: bool = False
     mark: LeaderEpochMark | None = None
+    counts: BatchCounts = BatchCounts()
 
 
 def prepare(
@@ -91,6 +102,13 @@ def prepare(
         failure=failure,
         oversize=cutter.oversize,
         mark=mark,
+        counts=BatchCounts(
+            cutter.passed,
+            cutter.repacked,
+            cutter.recompressed,
+            selection.aborted,
+            selection.control,
+        ),
     )
 
 
@@ -188,7 +206,14 @@ def _cut(batch: ProducerBatch, records: int) -> tuple[ProducerBatch, ProducerBat
     (piece,) = repack(batch.data, first=base + records)
     return (
         ProducerBatch(batch.data, records, head[0][0], sum(head[-1]), head),
-        ProducerBatch(memoryview(piece.data), piece.count, tail[0][0], batch.next_offset, tail),
+        ProducerBatch(
+            memoryview(piece.data),
+            piece.count,
+            tail[0][0],
+            batch.next_offset,
+            tail,
+            newest_ms=batch.newest_ms,
+        ),
     )
 
 
@@ -207,7 +232,11 @@ def _cut_runs(runs: _Runs, records: int) -> tuple[_Runs, _Runs]:
 
 def _whole(selected: Selected) -> ProducerBatch:
     return ProducerBatch(
-        selected.data, selected.record_count, selected.first_offset, selected.next_offset
+        selected.data,
+        selected.record_count,
+        selected.first_offset,
+        selected.next_offset,
+        newest_ms=max_timestamp(selected.data),
     )
 
 
@@ -217,6 +246,7 @@ class _Cutter:
     def __init__(self, copy: Partition, append_time: bool, subject: str, quarantine: bool) -> None:
         self.batches: list[ProducerBatch] = []
         self.oversize: list[Oversize] = []
+        self.passed = self.repacked = self.recompressed = 0
         self._copy = copy
         self._append_time = append_time
         self._subject = subject
@@ -255,6 +285,7 @@ class _Cutter:
         if self.oversize:
             return False
         self.batches.append(_whole(selected))
+        self.passed += 1
         return True
 
     def _take_pieces(self, selected: Selected) -> bool:
@@ -265,12 +296,18 @@ class _Cutter:
                 return False
             self.batches += pieces
             if too_large is None:
+                self._count_repacked(selected)
                 return True
             if not self._quarantine:
                 raise too_large
             self.oversize.append(self._described(selected, too_large))
             first = too_large.offset + 1
         return False
+
+    def _count_repacked(self, selected: Selected) -> None:
+        attributes_at = ATTRIBUTES_AT + 1 if selected.data[MAGIC_AT] >= 2 else MAGIC_AT + 1
+        self.repacked += 1
+        self.recompressed += bool(selected.data[attributes_at] & CODEC)
 
     def _pieces_from(
         self, selected: Selected, first: int
@@ -300,6 +337,7 @@ class _Cutter:
                 piece.first_offset,
                 piece.next_offset,
                 piece.runs,
+                newest_ms=max_timestamp(memoryview(piece.data)),
             )
 
     def _described(self, selected: Selected, too_large: RecordTooLarge) -> Oversize:

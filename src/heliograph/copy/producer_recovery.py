@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from heliograph.client.admin.topics import init_producer_id
 from heliograph.client.fetch.log_end import LogEnds, Wanted, log_ends
+from heliograph.client.fetch.own_batches import OwnEnd, end_before
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
@@ -39,7 +40,8 @@ _LAST_EPOCH = 2**15 - 1
 
 class ProducerRecovery:
     """`probe_client` is a client that nothing else uses, so that its requests do not wait behind those of the
-    copy. `on_loss(copy, end)` is called when the target has lost acknowledged records from `end` on."""
+    copy. `on_loss(copy, left)` is called when the target has lost acknowledged records: all from the end of
+    `left` on."""
 
     def __init__(
         self,
@@ -48,7 +50,7 @@ class ProducerRecovery:
         producer: Producer,
         snapshots: ProducerSnapshots,
         *,
-        on_loss: Callable[[Partition, int], None],
+        on_loss: Callable[[Partition, OwnEnd], None],
     ) -> None:
         self._flow = flow.name
         self._probe_client = probe_client
@@ -136,7 +138,7 @@ class ProducerRecovery:
         end, last = seen.ends[copy.target], seen.last.get(copy.target)
         landed = copy.compare_target(end, last, seen.unreadable.get(copy.target))
         if isinstance(landed, TargetLost):
-            self._on_loss(copy, landed.end)
+            self._on_loss(copy, self._lost_from(copy, landed))
             copy.settle_loss(end)
             return False
         if isinstance(landed, Undetermined):
@@ -152,6 +154,16 @@ class ProducerRecovery:
                 copy.acked,
             )
         return True
+
+    def _lost_from(self, copy: Partition, lost: TargetLost) -> OwnEnd:
+        """Other writers, or we ourselves, may have written at the lost offsets since: they begin behind the
+        last of our records that is left."""
+        base, numbers = copy.numbers.base, copy.numbers
+        identity = base.identity if base is not None else numbers.identity or numbers.retired
+        if identity is None or copy.transactional:
+            return OwnEnd(lost.end)
+        sequence = base.sequence if base is not None else None
+        return end_before(self._probe_client, copy.target, identity, sequence, lost.end)
 
     def refused(self, copy: Partition, error: BrokerError) -> None:
         """The broker expects another sequence number or epoch: recover again, after a growing pause."""
@@ -179,10 +191,11 @@ class ProducerRecovery:
 
 
 def _wanted(copy: Partition) -> Wanted | None:
-    """Closely where its numbers do not go on, or were refused: a log that ends where it should may have lost
-    records, and got others since."""
+    """Closely where its numbers do not go on, were refused, or may be forgotten: a log that ends where it
+    should may have lost records, and got others since."""
     base = copy.numbers.base
     if base is None:
         return None
-    closely = copy.sequence_errors > 0 or base.isolation is not copy.isolation
+    doubtful = copy.sequence_errors > 0 or copy.in_doubt
+    closely = doubtful or base.isolation is not copy.isolation
     return Wanted(base.identity, base.downstream, closely)

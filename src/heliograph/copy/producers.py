@@ -55,7 +55,13 @@ class Producers:
         return all(producer.idle for producer in self._all)
 
     def drain(self, send: Callable[[], None], deadline: float) -> None:
-        """Send and receive until everything is acknowledged or the deadline has passed."""
+        """Send and receive until everything is acknowledged or the deadline has passed.
+
+        The stop that ended the copy does not interrupt it: the leader of the offsets topic may need a new
+        connection, with a TLS handshake and a login.
+        """
+        for producer in self._all:
+            producer.cluster.stopped = lambda: time.monotonic() >= deadline
         while not self.idle and time.monotonic() < deadline:
             send()
             wait(self.connections(), _WAIT_SECONDS)

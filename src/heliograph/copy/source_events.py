@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -66,6 +67,7 @@ class SourceEvents:
             warn_of_unplaced(self.flow.name, copy, prepared.there)
         for batch in prepared.batches:
             self.producer.append(copy.target, batch)
+        copy.measure_age(prepared.batches, time.time())
         if prepared.failure is not None:
             self.subscription.fail(copy, str(prepared.failure))
         else:

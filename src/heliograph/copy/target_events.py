@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from heliograph.client.fetch.own_batches import OwnEnd
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
@@ -81,18 +82,33 @@ class TargetEvents:
         else:
             log.warning("flow %s: storing offsets: %s; retrying", self.flow.name, error)
 
-    def lost(self, copy: Partition, end: int) -> None:
-        """The target has lost acknowledged records from its offset `end` on."""
-        self.delivery.losing(copy)
+    def doubted(self, partition: TopicPartition, error: ClientError) -> None:
+        """Whether records were appended is not known, and the broker may have forgotten their producer."""
+        copy = self.copies[partition]
+        log.debug("flow %s: %s: %s; reading the target's log", self.flow.name, copy.source, error)
+        copy.refused(in_doubt=True)
+        self.subscription.obey(copy)
+
+    def lost(self, copy: Partition, left: OwnEnd) -> None:
+        """The target has lost acknowledged records from the end of those `left` on."""
         self.target.refresh(self.producer.topics)
         self.gaps.compare_topics()
         if copy.recheck:
             return  # the topic was created again: the driver handles that
-        verdict, exact = self.loss.judge(copy, end)
+        verdict, exact = self.loss.judge(copy, left.offset)
+        for gap in verdict.gaps:
+            copy.forget_places(gap.first)
+        self.loss.write_map()
         self.gaps.lost(copy, verdict)
         if copy.remote.copied_since:
             self.recovery.fall_back_to_at_least_once(
                 copy, "records have been copied since the target lost others"
+            )
+        elif not left.proven and not copy.halted:
+            self.recovery.fall_back_to_at_least_once(
+                copy,
+                "the target has deleted the records that would show whether newer ones have been copied "
+                "since it lost others",
             )
         elif not exact and not copy.halted:
             self.recovery.fall_back_to_at_least_once(

@@ -40,34 +40,38 @@ class TargetLoss:
         read."""
         upstream, exact = self._upstream_at(copy, end)
         if upstream is None or upstream > copy.acked:
-            base = copy.numbers.base
-            known = base.downstream if base is not None else copy.remote.floor
-            lost = max(copy.acked - max(known - end, 0), 0)
-            gap = Gap(GapKind.TARGET_LOST, lost, copy.acked, copy.acked)
+            # How many offsets the target has lost says nothing of theirs: records of other writers, gaps of
+            # the source and records that were copied twice lie between. Any of ours may be among them.
+            gap = Gap(GapKind.TARGET_LOST, 0, copy.acked, copy.acked)
             return Verdict(copy.acked, (gap,)), True
         gap = Gap(GapKind.TARGET_LOST, upstream, copy.acked, upstream)
         return Verdict(upstream, (gap,)), exact
 
+    def write_map(self) -> None:
+        """Before records are copied again: a task that dies after that must not leave their old offsets."""
+        self._syncs.flush()
+        self._state.wait_idle(_SIDE_SECONDS)
+
     def _upstream_at(self, copy: Partition, end: int) -> tuple[int | None, bool]:
         if not self._flow.keeps_offset_map:
             return None, False
-        self._syncs.flush()
-        self._state.wait_idle(_SIDE_SECONDS)
+        self.write_map()
         records = LogTail(self._probe_client, state_topic(self._flow.source)).read_new()
         loaded = load_offset_maps((record.key, record.value) for record in records)
         known = loaded.offset_maps.get(copy.source)
         last = known.last if known is not None else None
         if known is None or last is None:
             return None, False
-        if self._flow.exactly_once is not None:
-            return known.committed_at(end), end <= last.downstream + last.count + 1
         if end > last.downstream + last.count and last.downstream >= 0:
             landing = _known_landing(copy)
-            if landing is not None and _is_one_run(last, landing):
+            # Markers of our transactions lie between ranges, so under exactly once none of them grows on.
+            one_run = not copy.transactional and landing is not None and _is_one_run(last, landing)
+            if one_run:
                 return last.upstream + end - last.downstream, True
             return last.end, False
         upstream = known.upstream_at(end)
-        return upstream, upstream is None or not known.has_lost_from(upstream)
+        exact = upstream is None or (known.is_placed(end) and not known.has_lost_from(upstream))
+        return upstream, exact
 
 
 def _is_one_run(last: OffsetRange, known: AckedOffsets) -> bool:

@@ -48,6 +48,8 @@ class Throttle:
         self._bucket = TokenBucket(rate=rate, at=now) if rate > 0 else None
         self._counted = 0
         self._waited_at: float | None = None
+        self._delayed_since: float | None = None
+        self.seconds = 0.0  # for which it has delayed the copy
 
     @property
     def round_bytes(self) -> int | None:
@@ -67,6 +69,9 @@ class Throttle:
                 self._subject,
                 f"{self._bucket.rate:,.0f}",
             )
+        if self._delayed_since is not None:
+            self.seconds += now - self._delayed_since
+        self._delayed_since = now if seconds else None
         if seconds:
             self._waited_at = now
         return seconds

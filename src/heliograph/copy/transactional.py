@@ -16,6 +16,7 @@ from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.transactions import Transaction
 from heliograph.copy.commits import Commits
+from heliograph.copy.committed_log import CommittedLog
 from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
 from heliograph.copy.foreign_writers import ForeignWriterDetector, note_foreign_records
 from heliograph.copy.partition import Partition
@@ -37,6 +38,13 @@ class Transactional:
         self._transaction = transaction
         self._producer = parts.producers.records
         self._offsets_backoff = Backoff(first=0.5, most=30.0)
+        self._log = CommittedLog(
+            parts.flow.name,
+            target=parts.target,
+            probe_client=parts.probe_client,
+            transaction=transaction,
+            on_loss=parts.lost,
+        )
         self._commits = Commits(
             parts.flow,
             parts.copies,
@@ -45,6 +53,7 @@ class Transactional:
             offsets=parts.offsets,
             quarantine=parts.quarantine,
             flush_delay=parts.flush_delay(),
+            vouch=self._log.vouch,
             committed=parts.mirrored,
             voided=self._voided,
         )
@@ -56,7 +65,9 @@ class Transactional:
 
     def recover(self, copies: Collection[Partition]) -> list[Partition]:
         self._transaction.start()
-        return self._parts.recovery.skip_landed(copies)
+        resuming = [copy for copy in copies if copy.numbers.base is not None]
+        ready = self._parts.recovery.skip_landed(resuming)
+        return [*ready, *self._log.recover([c for c in copies if c.numbers.base is None])]
 
     def send(self) -> None:
         reach = self._parts.reach
@@ -77,12 +88,6 @@ class Transactional:
 
     def foreign(self, copy: Partition, foreign: Foreign) -> None:
         self._detector.suspect(copy, foreign)
-
-    def losing(self, copy: Partition) -> None:
-        """If the target has lost only the marker of some records, our next commit marker would commit them,
-        and they are copied again as well: so the next transaction is aborted. Where a batch has shown the
-        loss, its transaction was aborted already."""
-        copy.void_next_transaction(copy.remote.lost_from is None)
 
     def tick(self, now: float) -> None:
         """Offsets are committed with their records; syncs and the offset map follow."""

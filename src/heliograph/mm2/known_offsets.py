@@ -42,6 +42,9 @@ class KnownOffsets:
     def translate(self, partition: TopicPartition, upstream: int) -> int | None:
         return self._translation.translate(partition, upstream)
 
+    def behind(self, partition: TopicPartition, upstream: int) -> int:
+        return self._translation.behind(partition, upstream)
+
     def begin_syncs(self, *, must_read_to_end: bool) -> None:
         """Start over: all offset syncs will be read again."""
         self._store = OffsetSyncStore(must_read_to_end=must_read_to_end)

@@ -99,26 +99,16 @@ class OffsetMap:
             return None
         return self._upstream[at] + min(self._count[at], downstream - self._downstream[at])
 
+    def is_placed(self, downstream: int) -> bool:
+        """Whether `upstream_at` is exact there: the map has the record before `downstream`, or the one at it.
+        Elsewhere history is missing, or another writer has written."""
+        return any(
+            LOST < each.downstream <= downstream <= each.downstream + each.count for each in self
+        )
+
     def has_lost_from(self, upstream: int) -> bool:
         """Whether records at or behind `upstream` were mirrored to an unknown place."""
         return any(each.downstream == LOST and each.end > upstream for each in self)
-
-    def committed_at(self, downstream: int) -> int | None:
-        """As `upstream_at`, for records of transactions: they count once the marker after them is before
-        `downstream`, too. Records at consecutive offsets belong to one transaction."""
-        end = None
-        for at in range(len(self) - 1, -1, -1):
-            if self._downstream[at] == LOST:
-                continue
-            if end is None or at + 1 == len(self) or self._downstream[at + 1] != self._end(at):
-                end = self._end(at)
-            if end < downstream:
-                return self._upstream[at] + self._count[at]
-        known = len(self) and LOST < self._downstream[0] <= downstream
-        return self._upstream[0] if known else None
-
-    def _end(self, at: int) -> int:
-        return self._downstream[at] + self._count[at]
 
     def take(self, most: int) -> tuple[OffsetRange, ...]:
         """Remove and return the oldest `most` ranges."""

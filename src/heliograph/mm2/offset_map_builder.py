@@ -38,7 +38,7 @@ class OffsetMapBuilder:
 
     def has_fresh(self, position: int) -> bool:
         """Whether `fresh` may return ranges; cheaper than calling it."""
-        return position != self.told or self.end != self._fresh_from
+        return position != self.told or self.end != self._fresh_from or bool(self._closed)
 
     def fresh(self, position: int) -> list[OffsetRange]:
         """The ranges since the last call; everything mirrored below `position` has landed."""

@@ -53,10 +53,14 @@ class OffsetMapSegments:
             self._rewind(each.upstream)
         elif len(self._open) == SEGMENT_RANGES:
             self._close()
-        before = len(self._open)
+        before = self._begin_of_last()
         self._open.append(each)
         self._changed = True
-        self._begun = self._begun or len(self._open) != before
+        self._begun = self._begun or self._begin_of_last() != before
+
+    def _begin_of_last(self) -> tuple[int, ...]:
+        last = self._open.last
+        return (len(self._open), *(last[:2] if last is not None else ()))
 
     @property
     def begun(self) -> bool:

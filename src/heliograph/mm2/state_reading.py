@@ -10,6 +10,8 @@ from typing import Any
 from heliograph.mm2.malformed import Malformed
 from heliograph.mm2.offset_map import OffsetRange
 from heliograph.mm2.state_records import (
+    EVENT_SLOTS,
+    EventRecord,
     Failure,
     FlowStatus,
     GapRecord,
@@ -35,7 +37,17 @@ _INT32_MAX = 2**31 - 1
 _OFFSETS = 1 << 62
 # Types of status fields in JSON; all others are strings.
 _NUMBERS = frozenset(
-    {"position", "source_end", "copied_ms", "at_ms", "since_ms", "gaps", "unmirrored", "restarts"}
+    {
+        "position",
+        "source_end",
+        "copied_ms",
+        "at_ms",
+        "since_ms",
+        "gaps",
+        "unmirrored",
+        "restarts",
+        "number",
+    }
 )
 _FLAGS = frozenset({"throttled"})
 _LISTS = frozenset({"topics", "topics_exclude", "refused"})
@@ -51,6 +63,7 @@ State = (
     | GapRecord
     | FlowStatus
     | LogsRecord
+    | EventRecord
 )
 
 
@@ -83,6 +96,8 @@ def _read(key: Any, value: bytes | None) -> State | None:
             if value is None:
                 return None
             return FlowStatus(flow=_text(flow), **_known(FlowStatus, _load("value", value)))
+        case ["event", str() as flow, str() as severity, int() as slot]:
+            return None if value is None else _event(_text(flow), severity, slot, value)
         case _:
             raise ValueError("key: not a key of the state topic")
 
@@ -157,6 +172,15 @@ def _gaps(topic: str, number: int, value: bytes) -> GapRecord:
     return GapRecord(topic=topic, partition=number, **known)
 
 
+def _event(flow: str, severity: str, slot: int, value: bytes) -> EventRecord:
+    if severity not in EVENT_SLOTS:
+        raise ValueError(f"key: expected a severity, found {severity!r}")
+    event = EventRecord(flow=flow, severity=severity, **_known(EventRecord, _load("value", value)))
+    if event.number < 0 or event.slot != slot:
+        raise ValueError(f"value: number {event.number} does not belong in slot {slot}")
+    return event
+
+
 def _numbers(row: Iterable[Any]) -> list[int]:
     return [read_number(found) for found in row]
 
@@ -176,7 +200,7 @@ def read_mark(document: Mapping[str, Any]) -> LeaderEpochMark | None:
 
 
 def _known(
-    kind: type[PartitionStatus | GapRecord | FlowStatus], document: Mapping[str, Any]
+    kind: type[PartitionStatus | GapRecord | FlowStatus | EventRecord], document: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The fields of a status that this version knows; later versions may write more."""
     names = {each.name for each in fields(kind)}

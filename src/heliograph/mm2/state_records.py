@@ -6,6 +6,7 @@
          ["gaps","orders",0]              gaps: source offsets that were never mirrored
          ["logs","connector","orders"]    ids of the topics that a connector's checkpoints belong to
          ["flow","us->eu"]                status of a flow
+    ["event","us->eu","error",17]    an event of a flow's time line, in slot 17 of those of its severity
     value  JSON; of a segment {"stretches":[[upstream,downstream,count],…]}, ascending, at most 1000
 
 The name starts with `mm2` and ends with `.internal`, so MM2 does not mirror it. The order of the topic
@@ -33,6 +34,10 @@ from heliograph.model import (
 SEGMENT_RANGES = 1000
 #: A status is one record of limited size: more problems than this are only counted.
 MOST_PROBLEMS = 100
+#: Events kept of a flow, by severity: frequent ones replace none of the others.
+EVENT_SLOTS: Mapping[str, int] = {"error": 500, "warning": 300, "info": 200}
+#: A message of a broker may be long; the log has all of it.
+LONGEST_MESSAGE = 2_000
 #: `FlowStatus.state` of a flow whose service runs, or was stopped in order.
 RUNNING, STOPPED = "RUNNING", "STOPPED"
 
@@ -203,6 +208,32 @@ class FlowStatus:
     def value(self) -> bytes:
         document = asdict(self)
         del document["flow"]
+        return _json(document)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRecord:
+    """An event that concerns a flow; one of the whole service concerns all of its flows. `number` counts
+    those of its severity over all services, so that slots are filled in turn."""
+
+    flow: str
+    severity: str
+    number: int
+    at_ms: int
+    kind: str
+    subject: str
+    message: str
+
+    @property
+    def slot(self) -> int:
+        return self.number % EVENT_SLOTS[self.severity]
+
+    def key(self) -> bytes:
+        return _json(["event", self.flow, self.severity, self.slot])
+
+    def value(self) -> bytes:
+        document = asdict(self)
+        del document["flow"], document["severity"]
         return _json(document)
 
 

@@ -89,6 +89,13 @@ class OffsetSyncStore:
                 return sync[1] if sync[0] == upstream else sync[1] + 1
         return -1
 
+    def behind(self, partition: TopicPartition, upstream: int) -> int:
+        """How many records the translation of `upstream` may be behind the truth, at most."""
+        for sync in self._slots.get(partition, ()):
+            if sync[0] <= upstream:
+                return max(upstream - sync[0] - 1, 0)
+        return 0
+
     def syncs(self, partition: TopicPartition) -> list[tuple[int, int]]:
         """(upstream, downstream) that are kept, slot 0 to 63; empty if there is none."""
         return list(self._slots.get(partition, ()))

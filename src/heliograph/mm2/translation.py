@@ -36,3 +36,16 @@ class Translation:
         # since it was read earlier or written by Java's MM2.
         copied = last.downstream + last.count
         return copied if synced is None else max(copied, synced)
+
+    def behind(self, partition: TopicPartition, upstream: int) -> int:
+        """How many records a group that is at the translation of `upstream` may read again, at most. 0: the
+        translation is exact, or there is none."""
+        found = self.translate(partition, upstream)
+        known = self._offset_maps.get(partition)
+        if found is None or found < 0 or (known is not None and known.translate(upstream) == found):
+            return 0
+        last = known.last if known is not None else None
+        ahead = last is not None and last.downstream != LOST and upstream >= last.end
+        if ahead and last is not None and found == last.downstream + last.count:
+            return upstream - last.end
+        return self._store.behind(partition, upstream)

@@ -3,7 +3,7 @@
     driver ──►  <challenge>
     task   ──►  {"epoch":7,"task":0,"attempt":"42","nonce":…,"proof":…}          hello
     driver ──►  granted  |  refused <cause>
-    task   ──►  {"ask":3}  {"receipts":[…]}  {"level":30,"message":…}  {"done":true}
+    task   ──►  {"ask":3}  {"receipts":[…]}  {"tasks":[…]}  {"level":30,"message":…}  {"done":true}
     driver ──►  alive 3  |  end  |  end us->eu
 
 Lines over TCP: executors can reach the driver, since Spark itself needs that. All lines but the first two are
@@ -25,10 +25,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from heliograph.errors import ConnectionLost, LeaseRefused
+from heliograph.measured import TaskReport
 from heliograph.model import SILENT_SECONDS, Receipt
 from heliograph.plan.grants import Hello
 from heliograph.security import Secret
@@ -41,6 +41,7 @@ from heliograph.spark.signed_lines import (
     new_nonce,
     proof,
 )
+from heliograph.spark.task_report_codec import report_to_json
 
 log = logging.getLogger(__name__)
 
@@ -191,10 +192,13 @@ class TaskChannel:
                 continue
             if receipt.ranges or receipt.gaps or before != receipt:
                 changed.append(receipt)
-            news = receipt.ranges or receipt.gaps
-            self._sent[key] = replace(receipt, ranges=(), gaps=()) if news else receipt
+            self._sent[key] = receipt.without_news()
         if changed:
             self._write({"receipts": [to_json(receipt) for receipt in changed]})
+
+    def report_tasks(self, reports: Iterable[TaskReport]) -> None:
+        """One for each flow of this task."""
+        self._write({"tasks": [report_to_json(report) for report in reports]})
 
     @contextmanager
     def forwarding_logs(self) -> Iterator[None]:

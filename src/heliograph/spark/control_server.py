@@ -16,6 +16,7 @@ from typing import Any
 
 from heliograph.client.net.log_throttle import LogThrottle
 from heliograph.errors import EnvironmentProblem
+from heliograph.measured import TaskReport
 from heliograph.model import SILENT_SECONDS, Receipt
 from heliograph.plan.grants import Grants, Hello
 from heliograph.security import Secret
@@ -29,6 +30,7 @@ from heliograph.spark.signed_lines import (
     is_proof,
     new_nonce,
 )
+from heliograph.spark.task_report_codec import report_from_json
 
 log = logging.getLogger(__name__)
 
@@ -52,9 +54,10 @@ class _Task:
 
 
 class ChannelServer:
-    """`on_receipts(epoch, receipts)`, `on_done(epoch, task)` after the last of them, and `on_gone(epoch,
-    task)` if a connection ended before that, are called in threads of the channel, and must not block. A
-    `port` of 0 means any free one. Raises EnvironmentProblem if the port cannot be used."""
+    """`on_receipts(epoch, receipts)`, `on_reports(epoch, task, reports)`, `on_done(epoch, task)` after the
+    last of them, and `on_gone(epoch, task)` if a connection ended before that, are called in threads of the
+    channel, and must not block. A `port` of 0 means any free one. Raises EnvironmentProblem if the port
+    cannot be used."""
 
     def __init__(
         self,
@@ -65,11 +68,13 @@ class ChannelServer:
         *,
         on_done: Callable[[int, int], None] = lambda epoch, task: None,
         on_gone: Callable[[int, int], None] = lambda epoch, task: None,
+        on_reports: Callable[[int, int, list[TaskReport]], None] = lambda epoch, task, its: None,
     ) -> None:
         self._key = key
         self._on_receipts = on_receipts
         self._on_done = on_done
         self._on_gone = on_gone
+        self._on_reports = on_reports
         try:
             self._listener = socket.create_server((host, port))
         except OSError as e:
@@ -249,6 +254,9 @@ class ChannelServer:
             log.log(message["level"], "%s", message["message"])
         elif "receipts" in message:
             self._on_receipts(hello.epoch, [from_json(fields) for fields in message["receipts"]])
+        elif "tasks" in message:
+            reports = [report_from_json(fields) for fields in message["tasks"]]
+            self._on_reports(hello.epoch, hello.task, reports)
         elif "done" in message:
             self._on_done(hello.epoch, hello.task)
 

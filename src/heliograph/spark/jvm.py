@@ -19,8 +19,9 @@ from pathlib import Path
 
 from heliograph.errors import EnvironmentProblem
 from heliograph.machine.class_archive import archive_file, sharing
-from heliograph.machine.java import require_java
+from heliograph.machine.java import java_command, java_environment, require_java
 from heliograph.machine.scratch import ScratchFolder
+from heliograph.plan.spark.settings import DRIVER_MEMORY, SparkSettings
 
 log = logging.getLogger(__name__)
 
@@ -58,16 +59,18 @@ _START_SECONDS = 60
 class Jvm:
     """The JVM of a local session. It ends when its standard input is closed."""
 
-    def __init__(self, extra_flags: tuple[str, ...] = ()) -> None:
-        java = require_java()
+    def __init__(
+        self, extra_flags: tuple[str, ...] = (), users: SparkSettings | None = None
+    ) -> None:
+        shared = sharing(archive_path(require_java()))
         self._folder = ScratchFolder("heliograph-jvm-")
         self._info = self._folder.path / "gateway"
         self._log_file = self._folder.path / "jvm.log"
         home = spark_home()
-        shared = sharing(archive_path(java))
+        heap = _HEAP if users is None else users.settings.get(DRIVER_MEMORY, _HEAP)
         command = [
-            str(java),
-            f"-Xmx{_HEAP}",
+            *java_command(),
+            f"-Xmx{heap}",
             *_FLAGS,
             *(extra_flags or shared),
             *_OPENS,
@@ -78,7 +81,7 @@ class Jvm:
             f"{home}/jars/*",
             "org.apache.spark.deploy.SparkSubmit",
             "--conf",
-            f"spark.driver.memory={_HEAP}",
+            f"{DRIVER_MEMORY}={heap}",
             "pyspark-shell",
         ]
         with self._log_file.open("wb") as log_file:
@@ -90,6 +93,7 @@ class Jvm:
                 env={
                     **os.environ,
                     **environment(),
+                    "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP", "127.0.0.1"),  # of its UI
                     "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._info),
                 },
                 # Ctrl-C at the terminal must not reach the JVM: it is stopped by `close`.
@@ -132,7 +136,10 @@ class Jvm:
         try:
             self._process.wait(patience)
         except subprocess.TimeoutExpired:
-            log.info("Spark's JVM did not end within %.1f s; killing it", patience)
+            level = (
+                logging.INFO if patience else logging.DEBUG
+            )  # without patience it is meant to be killed
+            log.log(level, "Spark's JVM did not end within %.1f s; killing it", patience)
             self._process.kill()
             self._process.wait()
         self._folder.close()
@@ -156,10 +163,12 @@ class Jvm:
 
 
 def environment() -> dict[str, str]:
-    """For workers: this interpreter, and this package even if it is not installed."""
+    """For Spark's scripts: our Java. For workers: this interpreter, and this package even if it is not
+    installed."""
     here = str(Path(__file__).resolve().parents[2])
     path = os.environ.get("PYTHONPATH", "")
     return {
+        **java_environment(),
         "SPARK_HOME": str(spark_home()),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,

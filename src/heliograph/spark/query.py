@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from heliograph.config.mirror_config import FlowSetup
 from heliograph.errors import HeliographError
 from heliograph.model import Lease
 from heliograph.spark.assignments import ENDED_DDL, LeaseStream, Producers
+from heliograph.spark.failures import broken_classes, cause_in_full, cause_of
 from heliograph.spark.task import Copy
 
 log = logging.getLogger(__name__)
@@ -26,8 +27,12 @@ _FAST_FOLDER = Path("/dev/shm")
 
 #: How long to wait for the error of a query that has ended.
 _MOMENT_SECONDS = 0.1
-#: Spark's message on the task that made the query fail.
-_LOST_TASK = re.compile(r"most recent failure: (Lost task .*)")
+
+
+_QUERIES = count(1)
+_JOB_DESCRIPTION = "spark.job.description"
+#: Spark's UI shows the whole description of a job in its list.
+_MOST_NAMED = 5
 
 
 class QueryFailed(HeliographError):
@@ -40,6 +45,12 @@ class SparkLost(QueryFailed):
     """Spark's driver, the JVM, does not answer."""
 
 
+class TasksCannotRun(QueryFailed):
+    """No attempt of a task can succeed: a class of Spark cannot be set up with this Java or these jars."""
+
+    retriable = False
+
+
 @contextmanager
 def _in_our_words() -> Iterator[None]:
     from py4j.protocol import Py4JError, Py4JJavaError
@@ -48,7 +59,9 @@ def _in_our_words() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JJavaError) as e:
-        raise QueryFailed(f"Spark query failed: {cause_of(e)}") from e
+        if (reason := broken_classes(e)) is not None:
+            raise TasksCannotRun(reason) from e
+        raise QueryFailed(f"Spark query failed: {cause_in_full(e)}") from e
     except (Py4JError, OSError) as e:
         raise SparkLost(f"Spark's JVM does not answer: {cause_of(e)}") from e
 
@@ -61,6 +74,8 @@ class CopyQuery:
         """Like all methods, raises QueryFailed."""
         self._returned = returned
         self._query: Any = None
+        self._context = spark.sparkContext
+        self._description = ""
         with _in_our_words():
             self._leases = LeaseStream(spark, slots, copy.seal_key)
             self._result = _map_in_arrow(self._leases.to_df(spark), copy, ENDED_DDL)
@@ -70,8 +85,8 @@ class CopyQuery:
     def start(self, *, once: bool) -> None:
         """Run epochs as their leases are added; with `once`, only those added so far (availableNow)."""
         writer = (
-            # Two queries of one name may not run in one session.
-            self._result.writeStream.queryName(Path(self._checkpoint).name)
+            # Two queries of one name may not run in one session; a lost one may not have ended yet.
+            self._result.writeStream.queryName(f"heliograph copy {next(_QUERIES)}")
             .foreachBatch(self._on_batch)
             .option("checkpointLocation", self._checkpoint)
         )
@@ -88,6 +103,8 @@ class CopyQuery:
         """`setups` are those of the flows; `producers`, by task, those of exactly-once flows. Without leases
         the tasks return at once, which starts their workers."""
         with _in_our_words():
+            # Before the leases, whose micro-batch may begin at once.
+            self._description = described(epoch, tasks)
             self._leases.add(epoch, tasks, setups, producers)
 
     def has_ended(self) -> bool:
@@ -111,8 +128,22 @@ class CopyQuery:
         shutil.rmtree(self._checkpoint, ignore_errors=True)
 
     def _on_batch(self, result: Any, _batch_id: int) -> None:
+        # A call from this thread runs in the query's own thread in the JVM, which starts the job.
+        self._context.setLocalProperty(_JOB_DESCRIPTION, self._description)
         for epoch in {row.epoch for row in result.collect()}:  # none if it only started the workers
             self._returned(epoch)
+
+
+def described(epoch: int, tasks: Sequence[Sequence[Lease]]) -> str:
+    """What Spark's UI shows for the job of an epoch."""
+    leases = [lease for its in tasks for lease in its]
+    if not leases:
+        return "heliograph: starting the tasks' workers"
+    flows = sorted({lease.flow for lease in leases})
+    named = ", ".join(flows[:_MOST_NAMED])
+    more = f" and {len(flows) - _MOST_NAMED:,} more flows" if len(flows) > _MOST_NAMED else ""
+    partitions = f"{len(leases):,} partition{'' if len(leases) == 1 else 's'}"
+    return f"heliograph epoch {epoch:,}: {named}{more}; {partitions}"
 
 
 def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
@@ -127,12 +158,3 @@ def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:
     udf = vectorized_udf(function.__call__, schema, PythonEvalType.SQL_MAP_ARROW_ITER_UDF)
     column = udf(*(rows[name] for name in rows.columns))
     return DataFrame(rows._jdf.mapInArrow(column._jc, False, None), rows.sparkSession)
-
-
-def cause_of(error: object) -> str:
-    """The line of a Spark error with the cause; the rest is a stack trace."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith("heliograph.")]
-    lost = [found.group(1) for line in lines if (found := _LOST_TASK.search(line))]
-    python = [line for line in lines if "Error: " in line]
-    return (own[-1:] or lost[:1] or python[-1:] or lines[:1] or ["unknown"])[0]

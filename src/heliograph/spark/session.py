@@ -13,46 +13,24 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from heliograph.errors import EnvironmentProblem
-from heliograph.plan.spark_protection import Protection, is_local, protection
+from heliograph.plan.spark.master import Kind, parse_master
+from heliograph.plan.spark.protection import Protection, is_local, protection
+from heliograph.plan.spark.settings import SparkSettings, effective, overruled, without_effect
+from heliograph.spark.failures import root_cause, with_remedy
 from heliograph.spark.jvm import Jvm, environment
+from heliograph.spark.launcher import Launcher
+from heliograph.spark.preflight import check_master
 
 log = logging.getLogger(__name__)
 
 _REGISTER_SECONDS = 10.0
+#: Executors of one application start together: after this long without another, no more are expected.
+_LAST_EXECUTOR_SECONDS = 3.0
 #: How long lost executors may take to be replaced, before the copy continues without them.
 _REPLACE_SECONDS = 5.0
 _DRIVER = "driver"
 _CORES_MAX = "spark.cores.max"
-
-#: A second attempt of a task cannot know what the first one did, and is refused (`plan/grants.py`): the
-#: driver observes the clusters, and plans a new epoch. A speculative attempt would be refused while the first
-#: one runs. Stage retries need no setting, as there is no shuffle; nor does decommissioning, since the
-#: attempt that follows it is refused as after the loss of a node.
-_ONE_ATTEMPT = {"spark.task.maxFailures": "1", "spark.speculation": "false"}
-
-_SETTINGS = {
-    "spark.app.name": "heliograph",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.streaming.metricsEnabled": "false",
-    # One row per task and epoch: generating code takes longer than interpreting.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.python.worker.reuse": "true",
-    # A task may return nothing for an hour.
-    "spark.python.worker.idleTimeoutSeconds": "0",
-    **_ONE_ATTEMPT,
-    # Start a new epoch as soon as its leases are added.
-    "spark.sql.streaming.pollingDelay": "10ms",
-}
-_LOCAL_SETTINGS = {
-    # Other users of this machine can reach its ports. Spark makes the secret, which stays in its process.
-    "spark.authenticate": "true",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+_NO_SETTINGS = SparkSettings()
 
 
 class LocalSpark:
@@ -64,9 +42,17 @@ class LocalSpark:
     driver_host = "127.0.0.1"
     protection = Protection(master="local", local=True, authenticates=True)
 
-    def __init__(self, slots: int, jvm_flags: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        slots: int,
+        jvm_flags: tuple[str, ...] = (),
+        users: SparkSettings = _NO_SETTINGS,
+    ) -> None:
         self.slots = slots
         self._jvm_flags = jvm_flags
+        self._users = users
+        for line in without_effect(users):
+            log.warning("%s", line)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="spark-start")
         self._launch()
 
@@ -76,6 +62,16 @@ class LocalSpark:
 
     def session(self) -> Any:
         return self._session.result()
+
+    @property
+    def started(self) -> Any | None:
+        """The session, if there is one at the moment."""
+        done = self._session.done() and self._session.exception() is None
+        return self._session.result() if done and self._jvm.running else None
+
+    @property
+    def lost_slots(self) -> int:
+        return 0
 
     def recover(self, *, lost: bool) -> None:
         """After a failure: replace the JVM if it is `lost` or has ended."""
@@ -95,12 +91,12 @@ class LocalSpark:
         self._pool.shutdown(cancel_futures=True)
 
     def _launch(self) -> None:
-        self._jvm = Jvm(self._jvm_flags)
+        self._jvm = Jvm(self._jvm_flags, self._users)
         self._session: Future[Any] = self._pool.submit(self._start)
 
     def _start(self) -> Any:
         with self._jvm.gateway():
-            return _build(f"local[{self.slots}]", {**_SETTINGS, **_LOCAL_SETTINGS})
+            return _build(f"local[{self.slots}]", self._users)
 
 
 class ClusterSpark:
@@ -109,10 +105,11 @@ class ClusterSpark:
     The leases of a task that waits for a core are not copied, so there are never more tasks than cores.
     """
 
-    def __init__(self, master: str, slots: int) -> None:
-        local = is_local(master)
-        self.driver_host = "127.0.0.1" if local else os.uname().nodename
-        self._settings = {**_SETTINGS, **_LOCAL_SETTINGS} if local else _SETTINGS
+    def __init__(self, master: str, slots: int, users: SparkSettings = _NO_SETTINGS) -> None:
+        """Raises ConfigError for a master that Spark cannot use, EnvironmentProblem if it does not answer."""
+        self.driver_host = "127.0.0.1" if is_local(master) else os.uname().nodename
+        self._users = users
+        self._launcher: Launcher | None = None
         self._master = master
         self._wanted = slots
         self._protection: Protection | None = None
@@ -121,6 +118,16 @@ class ClusterSpark:
     def ready(self, seconds: float) -> bool:
         """Always true: the constructor connects, and `session` reconnects in the caller's thread."""
         return True
+
+    @property
+    def started(self) -> Any | None:
+        """The session, if there is one at the moment."""
+        return self._session
+
+    @property
+    def lost_slots(self) -> int:
+        """Slots that were asked for and that no executor has."""
+        return max(self._wanted - self.slots, 0)
 
     def session(self) -> Any:
         if self._session is None:
@@ -134,7 +141,11 @@ class ClusterSpark:
         return self._protection
 
     def _connect(self) -> Any:
-        self._session = _build(self._master, self._settings, "WARN", cores=self._wanted)
+        check_master(self._master, os.environ)
+        master = parse_master(self._master)
+        standalone = len(master.addresses) if master.kind is Kind.STANDALONE else 0
+        self._launcher = Launcher(self._users, standalone)
+        self._session = _build(self._master, self._users, self._launcher, cores=self._wanted)
         self._hold_to_protection()
         self.slots = self._cores(_REGISTER_SECONDS)
         return self._session
@@ -158,6 +169,8 @@ class ClusterSpark:
         if lost:
             log.error("lost Spark's driver JVM; starting another")
             _forget_jvm()
+            if self._launcher is not None:
+                self._launcher.close()
             self._session = None
         else:
             self.slots = self._cores(_REPLACE_SECONDS)
@@ -165,12 +178,30 @@ class ClusterSpark:
     def close(self) -> None:
         if self._session is not None:
             self._session.stop()
+        if self._launcher is not None:
+            self._launcher.close()
+        _forget_jvm()
 
     def _cores(self, patience: float) -> int:
-        """The cores of the executors that register within `patience` seconds."""
-        deadline = time.monotonic() + patience
-        while (cores := self._registered()) < self._wanted and time.monotonic() < deadline:
+        """The cores of the executors that register within `patience` seconds: those that are needed, or those
+        that a smaller cluster has."""
+        now = last = time.monotonic()
+        deadline, cores = now + patience, 0
+        while now < deadline and (found := self._registered()) < self._wanted:
+            if found > cores:
+                cores, last = found, now
+            if cores and now > last + _LAST_EXECUTOR_SECONDS:
+                break
             time.sleep(0.2)
+            now = time.monotonic()
+        cores = self._registered()
+        if not cores:
+            log.warning(
+                "Spark at %s: no executor has registered within %.0f s; the copy waits for one: check "
+                "that its workers run, with free cores and memory enough (spark.executor.memory)",
+                self._master,
+                patience,
+            )
         slots = max(min(self._wanted, cores), 1)
         log.info("Spark at %s: %d task slots", self._master, slots)
         return slots
@@ -184,46 +215,53 @@ class ClusterSpark:
 
 
 def _build(
-    master: str, settings: dict[str, str], log_level: str = "ERROR", cores: int | None = None
+    master: str, users: SparkSettings, launcher: Launcher | None = None, cores: int | None = None
 ) -> Any:
-    """`cores` limits what a standalone master assigns, which by default is all it has. Raises
-    EnvironmentProblem."""
+    """Without a `launcher` the JVM runs already. `cores` limits what a standalone master assigns, which by
+    default is all it has. Raises EnvironmentProblem."""
     os.environ.update(environment())
+    if is_local(master):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # its UI would listen on all addresses
     from py4j.protocol import Py4JError
-    from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master(master)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
     try:
-        if cores is not None:
-            SparkContext._ensure_initialized()  # the JVM reads the user's configuration
-            users = SparkConf()
-            _name_overridden(users)
-            if not users.contains(_CORES_MAX):
-                builder = builder.config(_CORES_MAX, cores)
-        spark = builder.getOrCreate()
-        spark.sparkContext.setLogLevel(log_level)
+        if launcher is not None:
+            launcher.launch()
+        spark = _session(master, users, cores)
+        spark.sparkContext.setLogLevel("ERROR" if launcher is None else "WARN")
     except (Py4JError, PySparkException, OSError) as e:
-        reason = " ".join(str(e).splitlines()[:2])
-        raise EnvironmentProblem(f"Spark at {master} did not start: {reason}") from e
+        log.debug("Spark at %s did not start", master, exc_info=True)
+        reason = (launcher and launcher.reason) or root_cause(e)
+        if launcher is not None:
+            launcher.close()
+        _forget_jvm()
+        raise EnvironmentProblem(
+            f"Spark at {master} did not start: {with_remedy(reason)}"
+        ) from None
+    if launcher is not None:
+        launcher.started()
+    if spark.sparkContext.uiWebUrl is not None:
+        log.info("Spark's UI: %s", spark.sparkContext.uiWebUrl)
     # The loss of the JVM is handled elsewhere; this server would print a traceback.
     spark.sparkContext._accumulatorServer.handle_error = _on_accumulators_lost
     return spark
 
 
-def _name_overridden(users: Any) -> None:
-    """Warn if the user's Spark configuration allows more than one attempt of a task."""
-    for name, ours in _ONE_ATTEMPT.items():
-        if (theirs := users.get(name, ours)) != ours:
-            log.warning(
-                "Spark setting %s=%s is overridden with %s: a task is never run twice with the same leases",
-                name,
-                theirs,
-                ours,
-            )
+def _session(master: str, users: SparkSettings, cores: int | None) -> Any:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.sql import SparkSession
+
+    SparkContext._ensure_initialized()  # the JVM reads Spark's own configuration
+    found, local = dict(SparkConf().getAll()), is_local(master)
+    for line in overruled({**found, **users.settings}, local=local):
+        log.warning("%s", line)
+    builder = SparkSession.builder.master(master)
+    for key, value in effective(users, local=local).items():
+        builder = builder.config(key, value)
+    if cores is not None and _CORES_MAX not in {**found, **users.settings}:
+        builder = builder.config(_CORES_MAX, cores)
+    return builder.getOrCreate()
 
 
 def _on_accumulators_lost(*_: Any) -> None:

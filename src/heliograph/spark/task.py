@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heliograph.client.net.cluster import ClusterClient
@@ -16,6 +16,8 @@ from heliograph.client.produce.transactions import Coordinator, Transaction
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import ExactlyOnce, FlowConfig, FlowSetup
 from heliograph.copy.loop import CopyLoop
+from heliograph.machine.memory import resident_bytes
+from heliograph.measured import TaskReport
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import ClientKind, Lease, Receipt
 from heliograph.plan.grants import Hello
@@ -83,6 +85,7 @@ class Copy:
             # Taken only once: ranges of the offset map are in one receipt only.
             receipts = [receipt for run in runs for receipt in run.loop.receipts()]
             channel.report(receipts)
+            channel.report_tasks(_reports(runs))
             for run in runs:
                 _disconnect_if_troubled(run, receipts)
         for run in runs:
@@ -169,9 +172,16 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         phase = ticks % round(_REPORT_SECONDS / _POLL_SECONDS)
         if phase == 0:
             channel.report(receipt for run in runs for receipt in run.loop.receipts())
+            channel.report_tasks(_reports(runs))
         elif phase == _ASK_AT:
             for run in runs:
                 run.loop.ask_for_receipts()
+
+
+def _reports(runs: Iterable[_Run]) -> list[TaskReport]:
+    memory = resident_bytes()
+    found = [report for run in runs if (report := run.loop.report()) is not None]
+    return [replace(report, memory_bytes=memory) for report in found]
 
 
 def _await_loops(runs: list[_Run], channel: TaskChannel) -> None:

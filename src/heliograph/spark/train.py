@@ -10,7 +10,7 @@ import logging
 import sys
 from pathlib import Path
 
-from heliograph.machine.class_archive import build_archive
+from heliograph.machine.class_archive import build_archive, make_base_archive
 from heliograph.machine.java import require_java
 from heliograph.security import Secret
 from heliograph.spark.jvm import archive_path
@@ -27,13 +27,15 @@ _DUMP_SECONDS = 120.0
 
 def train() -> Path:
     """Returns the archive's path; makes the archive if it does not exist."""
-    archive = archive_path(require_java())
+    java = require_java()
+    archive = archive_path(java)
     if not archive.exists():
+        make_base_archive(java)
         log.info("preparing Spark for faster starts (once per environment) …")
-    return build_archive(archive, _run_once)
+    return build_archive(archive, run_once)
 
 
-def _run_once(flags: tuple[str, ...]) -> None:
+def run_once(flags: tuple[str, ...]) -> None:
     """Every step of a mirror's start, with epochs that have nothing to copy."""
     spark = LocalSpark(1, jvm_flags=flags)
     copy = Copy(driver=("", 0), channel_key=Secret(), seal_key=new_key(), patience_seconds=1)

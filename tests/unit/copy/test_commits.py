@@ -15,6 +15,7 @@ from heliograph.copy.commits import Commits
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
 from heliograph.errors import BrokerError, ClientError
+from heliograph.measured import Stopwatch
 from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import LeaderEpochMark, Lease, TopicPartition
 
@@ -30,6 +31,7 @@ class Line:
 
     def __init__(self) -> None:
         self.events: list[str] = []
+        self.times = Stopwatch()
         self.partitions: set[TopicPartition] = set()
         self.opened: float | None = None
         self.on_its_way: set[TopicPartition] = set()
@@ -87,6 +89,8 @@ class Rig:
         self.copies = {p: copy_of(p) for p in (ORDERS, REFUNDS)}
         self.told: list[tuple[TopicPartition, int]] = []
         self.voided: list[Mapping[Partition, ClientError]] = []
+        self.firsts: list[Mapping[Partition, int]] = []
+        self.doubt: str | None = None
         flow: Any = SimpleNamespace(
             name="a->b",
             exactly_once=ExactlyOnce(interval_ms=None, timeout_ms=60_000),
@@ -102,9 +106,14 @@ class Rig:
             offsets=line,
             quarantine=self.quarantine,
             flush_delay=changes.get("flush_ms", 60_000) / 1000,
+            vouch=self._vouch,
             committed=self._tell,
             voided=lambda cause, failures: self.voided.append(failures),
         )
+
+    def _vouch(self, firsts: Mapping[Partition, int]) -> str | None:
+        self.firsts.append(firsts)
+        return self.doubt
 
     def _tell(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
         if partition in self.copies:
@@ -205,7 +214,7 @@ def test_offsets_are_stored_with_what_both_logs_are_like_then() -> None:
 
     rig.step()
 
-    assert rig.line.logs == {rig.copies[ORDERS]: Logs(51, LeaderEpochMark(10, 3))}
+    assert rig.line.logs == {rig.copies[ORDERS]: Logs(51, LeaderEpochMark(10, 3), 50, -1)}
 
 
 def test_a_batch_that_lands_before_what_was_committed_shows_a_loss_and_voids_its_transaction() -> (
@@ -224,15 +233,28 @@ def test_a_batch_that_lands_before_what_was_committed_shows_a_loss_and_voids_its
     assert (orders.remote.lost_from, orders.remote.copied_since) == (25, False)
 
 
-def test_what_lacks_the_marker_that_the_target_lost_is_aborted_with_the_next_transaction() -> None:
+def test_a_transaction_behind_records_that_the_target_may_have_lost_is_aborted() -> None:
     rig = Rig()
-    orders = rig.copies[ORDERS]
-    orders.void_next_transaction(True)
-    batch = rig.write(ORDERS, 40, 10)
-    rig.acknowledge(ORDERS, batch)
+    rig.doubt = "a.orders-0: the target may have lost records"
+    for first in (0, 10):
+        rig.acknowledge(ORDERS, rig.write(ORDERS, first, 10), at=40 + first)
 
-    assert rig.step() == ["abort", "drop", "go on"]
-    assert not orders.voids
+    assert rig.step() == ["hold", "abort", "drop", "go on"]
+
+    assert rig.firsts == [{rig.copies[ORDERS]: 40}]
+    assert rig.told == []
+
+
+def test_records_that_are_copied_again_are_stored_under_the_offset_that_is_stored_already() -> None:
+    """A successor finds them by the header: it has the target offset of the last one."""
+    rig = Rig()
+    rig.copies[ORDERS].store(10)
+    rig.acknowledge(ORDERS, rig.write(ORDERS, 0, 10), at=41)
+
+    rig.step()
+
+    assert rig.line.stored == {rig.copies[ORDERS]: 10}
+    assert rig.line.logs[rig.copies[ORDERS]].last == 50
 
 
 def test_offsets_that_moved_without_a_record_are_stored_now_and_then() -> None:

@@ -4,74 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
 from heliograph.copy.state.phases import Command, Phase
 from heliograph.errors import CorruptRecords
 from heliograph.mm2.offset_map import OffsetMap
-from heliograph.mm2.quarantine import Oversize
 from heliograph.model import (
     AckedOffsets,
     IsolationLevel,
     LastBatch,
-    LeaderEpochMark,
-    Lease,
     Lineage,
     PartitionState,
-    ProducerIdentity,
-    ProducerSnapshot,
 )
 from heliograph.plan.resume import Landed, TargetLost, Undetermined
-
-ME = ProducerIdentity(7, 0)
-SNAPSHOT = ProducerSnapshot(
-    100, 90, 90, ME, (80,), IsolationLevel.READ_UNCOMMITTED, LeaderEpochMark(120, 2)
-)
-TOO_LARGE = Oversize(offset=100, timestamp=0, key=None, size=9, limit=5)
-
-
-def lease(snapshot: ProducerSnapshot | None = None, **others: object) -> Lease:
-    return Lease(
-        flow="a->b",
-        topic="orders",
-        partition=0,
-        target_topic="a.orders",
-        start=100,
-        snapshot=snapshot,
-        **others,  # type: ignore[arg-type]
-    )
-
-
-def resuming(records: int = 0) -> Partition:
-    """Behind a snapshot, after which so many records are on the target already."""
-    copy = Partition(lease(SNAPSHOT))
-    copy.compare_target(90 + records, None, None)
-    copy.resume_behind(Landed(records, 0), None)
-    return copy
-
-
-def copying() -> Partition:
-    """A copy that was recovered without a predecessor."""
-    copy = Partition(lease())
-    copy.compare_target(0, None, None)
-    copy.introduce(ME)
-    copy.recovered()
-    return copy
-
-
-def batch(first: int, count: int = 5, sequence: int = 0) -> ProducerBatch:
-    return ProducerBatch(memoryview(b""), count, first, first + count, sequence=sequence, size=50)
-
-
-def fetch(copy: Partition, *batches: ProducerBatch) -> None:
-    copy.fetched(Prepared(list(batches), batches[-1].next_offset))
-
-
-def read(copy: Partition, first: int, count: int) -> None:
-    """A fetch of records that are on the target already."""
-    copy.fetched(Prepared([], first + count, there=[batch(first, count)]))
-
+from support.flows.partitions import ME, SNAPSHOT, batch, copying, fetch, lease, read, resuming
 
 # ── recovery ─────────────────────────────────────────────────────────────────────────────────
 
@@ -162,9 +108,10 @@ def test_an_epoch_that_ends_before_a_loss_is_settled_hands_on_what_shows_it() ->
     fetch(copy, batch(100), batch(105))
     copy.acknowledged(batch(100), 0, 0.0)
     before = copy.snapshot
+    assert before is not None
     copy.acknowledged(batch(105, sequence=5), 2, 0.0)
 
-    assert copy.snapshot == before
+    assert copy.snapshot == before._replace(downstream=10), "with both batches, and nothing lost"
     assert copy.phase is Phase.RECOVERING
 
 
@@ -196,7 +143,7 @@ def test_a_recovery_that_waits_is_tried_again_at_its_time() -> None:
 
     copy.recovered()
 
-    assert (copy.state, copy.error, copy.retry_at) == (PartitionState.RUNNING, None, None)
+    assert (copy.state, copy.error, copy.health.retry_at) == (PartitionState.RUNNING, None, None)
 
 
 def test_a_fall_back_counts_a_fallback_and_leaves_the_numbers_behind() -> None:
@@ -241,7 +188,12 @@ def test_what_is_acknowledged_follows_what_is_fetched() -> None:
     assert (copy.acked, copy.numbers.sequence) == (105, 5)
     copy.acknowledged(second, 5, wall=2.0)
 
-    assert (copy.acked, copy.records, copy.bytes, copy.remote.downstream) == (110, 10, 100, 10)
+    assert (copy.acked, copy.tally.records, copy.tally.bytes, copy.remote.downstream) == (
+        110,
+        10,
+        100,
+        10,
+    )
 
 
 def test_what_was_dropped_behind_the_last_batch_is_done_with_it() -> None:
@@ -302,6 +254,18 @@ def test_a_batch_that_lands_before_what_was_acknowledged_shows_a_loss() -> None:
     assert (copy.remote.lost_from, copy.remote.copied_since) == (2, True)
 
 
+def test_a_successor_finds_a_loss_that_a_batch_of_ours_has_made_up_for() -> None:
+    """The log is as long as it was before the loss."""
+    copy = copying()
+    fetch(copy, *(batches := [batch(100), batch(105)]))
+    copy.acknowledged(batches[0], 0, wall=1.0)
+    copy.acknowledged(batches[1], 0, wall=1.0)
+
+    successor = Partition(lease(copy.snapshot))
+
+    assert isinstance(successor.compare_target(5, None, None), TargetLost)
+
+
 def test_what_was_sent_and_not_acknowledged_is_to_be_looked_for() -> None:
     copy = resuming()
     copy.recovered()
@@ -317,6 +281,7 @@ def test_what_was_sent_and_not_acknowledged_is_to_be_looked_for() -> None:
 
 def test_an_aborted_transaction_goes_back_to_what_is_committed() -> None:
     copy = Partition(lease(), transactional=True)
+    copy.confirm_target(0)
     copy.recovered()
     fetch(copy, batch(100))
     copy.stall("no leader")
@@ -427,7 +392,7 @@ def test_numbers_out_of_order_are_looked_at_later_each_time() -> None:
     assert not copy.may_recover(10.0)
 
     copy.refuse_sequence("fenced", now=10.0, fenced_seconds=7.0)
-    assert copy.retry_at == 17.0
+    assert copy.health.retry_at == 17.0
 
 
 def test_a_halted_partition_waits_for_the_driver_whatever_happens() -> None:
@@ -441,54 +406,3 @@ def test_a_halted_partition_waits_for_the_driver_whatever_happens() -> None:
     assert (copy.state, copy.error) == (PartitionState.FAILED, "orders was created again")
     assert not copy.may_recover(1e9)
     assert not copy.to_store
-
-
-# ── quarantine ───────────────────────────────────────────────────────────────────────────────
-
-
-def test_a_record_too_large_is_quarantined_once_all_before_it_is_acknowledged() -> None:
-    copy = copying()
-    prepared = Prepared([first := batch(100)], 106, oversize=[TOO_LARGE])
-    copy.fetched(prepared)
-    assert copy.command is Command.WAIT
-
-    copy.acknowledged(first, 0, wall=1.0)
-    assert copy.command is Command.QUARANTINE
-    copy.quarantine()
-    assert copy.command is Command.WAIT
-    copy.pass_held()
-
-    assert (copy.position, copy.acked, copy.quarantined) == (106, 106, 1)
-    assert copy.numbers.retired == ME, "a successor must not count the record that was left out"
-
-
-def test_a_copy_that_goes_back_does_not_jump_behind_a_record_that_was_held() -> None:
-    """The target had lost records before it: they were reported as to be copied again, and passed over
-    (simulation: everything 198)."""
-    copy = copying()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
-    copy.renumber(90)
-    assert copy.held is None
-
-
-def test_coordinates_under_way_when_a_copy_goes_elsewhere_move_it_no_more() -> None:
-    copy = copying()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
-    copy.quarantine()
-    copy.renumber(90)
-    copy.introduce(ME)
-    copy.recovered()
-    copy.fetched(Prepared([], 106, oversize=[TOO_LARGE]))
-    assert copy.command is Command.WAIT, "the first coordinates are still under way"
-
-    assert copy.pass_held() is None
-    assert (copy.position, copy.quarantined, copy.command) == (90, 0, Command.QUARANTINE)
-
-
-def test_a_refused_quarantine_is_met_again() -> None:
-    copy = copying()
-    copy.fetched(Prepared([], 101, oversize=[TOO_LARGE]))
-    copy.quarantine()
-    copy.refuse_held()
-
-    assert (copy.held, copy.position, copy.command) == (None, 100, Command.FETCH)

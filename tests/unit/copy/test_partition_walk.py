@@ -264,7 +264,7 @@ class Walk(RuleBasedStateMachine):
     def a_failure_is_tried_again_or_halted(self) -> None:
         copy = self.copy
         if copy.state == "FAILED":
-            assert copy.halted or copy.retry_at is not None
+            assert copy.halted or copy.health.retry_at is not None
 
     @invariant()
     def a_snapshot_names_what_is_acknowledged(self) -> None:

@@ -14,9 +14,17 @@ from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared, leave_out, prepare
 from heliograph.copy.state.phases import Phase
 from heliograph.errors import CorruptRecords
-from heliograph.model import LastBatch, Lease, ProducerIdentity, ProducerSnapshot
+from heliograph.measured import BatchCounts
+from heliograph.model import (
+    AbortedTransaction,
+    LastBatch,
+    Lease,
+    ProducerIdentity,
+    ProducerSnapshot,
+)
 from heliograph.plan.resume import Landed
 from heliograph.records.batch import ATTRIBUTES_AT, HEADER_BYTES, PREFIX
+from heliograph.records.codecs import GZIP
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
 from heliograph.records.framing import frame
@@ -198,3 +206,38 @@ def test_without_anything_to_skip_gaps_do_not_matter() -> None:
     assert not found.uncertain
     assert [out.first_offset for out in found.batches] == [10, 17]
     assert found.position == 22
+
+
+def test_batches_are_counted_by_what_becomes_of_them() -> None:
+    control = bytearray(log_batch(15, 1))
+    control[ATTRIBUTES_AT + 1] |= 0x20
+    compacted = log_batch(16, 2)
+    compacted[26] = 3  # lastOffsetDelta: 2 of 4 records are left
+    compressed = encode([Record(timestamp=1, key=b"k", value=b"v" * 500)], codec=GZIP)
+    split_up = bytearray(compressed)
+    split_up[: PREFIX.size] = PREFIX.pack(20, len(split_up) - PREFIX.size)
+    split_up[ATTRIBUTES_AT + 1] |= 0x08  # LogAppendTime
+    data = b"".join(
+        map(bytes, (log_batch(10, 5), sealed(control), sealed(compacted), sealed(split_up)))
+    )
+    fetched = FetchedPartition("orders", 0, 0, 99, 99, 0, [], memoryview(bytearray(data)))
+
+    found = prepare(copying(10, 0), fetched, append_time=True, subject="orders-0")
+
+    assert found.counts == BatchCounts(passed=1, repacked=2, recompressed=1, control=1)
+    assert [batch.newest_ms for batch in found.batches][:2] == [14, 17]
+
+
+def test_data_of_aborted_transactions_is_counted() -> None:
+    aborted = bytearray(log_batch(10, 2))
+    aborted[ATTRIBUTES_AT + 1] |= 0x10
+    aborted[43:51] = (7).to_bytes(8, "big")
+    fetched = FetchedPartition(
+        *("orders", 0, 0, 99, 99, 0),
+        [AbortedTransaction(7, 10)],
+        memoryview(bytearray(bytes(sealed(aborted)) + bytes(log_batch(12, 1)))),
+    )
+
+    found = prepare(copying(10, 0), fetched, append_time=True, subject="orders-0")
+
+    assert found.counts == BatchCounts(passed=1, aborted=1)

@@ -62,3 +62,15 @@ def test_a_rate_of_0_is_no_limit() -> None:
 
     assert throttle.wait(10**12, 0.0) == 0.0
     assert throttle.round_bytes is None
+
+
+def test_the_time_that_a_flow_waits_is_counted() -> None:
+    throttle = Throttle(1000.0, 0.0, "flow a->b")
+    throttle.wait(500, 0.0)
+    throttle.wait(500, 0.4)
+    assert throttle.seconds == pytest.approx(0.4)
+
+    assert throttle.wait(500, 0.6) == 0.0
+    assert throttle.seconds == pytest.approx(0.6)
+    throttle.wait(500, 5.0)
+    assert throttle.seconds == pytest.approx(0.6)

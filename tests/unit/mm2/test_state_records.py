@@ -306,7 +306,7 @@ SESSIONS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(SESSIONS, st.booleans(), st.integers(1, 7))
 def test_the_topic_translates_as_the_ranges_do_over_restarts_and_rewinds(
     sessions: list[tuple[int, int, list[tuple[int, int, int]]]], lose: bool, every: int

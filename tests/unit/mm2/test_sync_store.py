@@ -154,16 +154,17 @@ def assert_bounded_expirations(first: int, steps: Iterable[int], most: int) -> N
         slots = syncs.syncs(TP)
         assert slots[0][0] == offset
         assert slots[63][0] == first
-        now = 1 + sum(a is not b for a, b in pairwise(slots))
+        now = len(set(map(id, slots)))
         assert kept + 1 - now <= most, f"at {offset}"
         kept = now
 
 
 def test_evenly_spaced_syncs_cost_at_most_one_each() -> None:
-    """OffsetSyncStoreTest.testConsistentlySpacedSyncs"""
+    """OffsetSyncStoreTest.testConsistentlySpacedSyncs, which takes each first offset from 0 to 29: only
+    differences count, so a few do."""
     step = 1
     while step < MAX // 100:
-        for first in range(30):
+        for first in (0, 1, 29):
             assert_bounded_expirations(first, [step] * 100, 1)
         step = 2 * step + 1
 
@@ -237,7 +238,7 @@ def test_the_invariants_hold_after_every_sync(steps: list[int]) -> None:
 OFFSETS = st.integers(-(2**63), MAX) | st.integers(0, 1000) | st.integers(MAX - 1000, MAX)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.lists(OFFSETS, max_size=40), st.booleans())
 def test_slots_are_those_of_java_whatever_wraps_around(offsets: list[int], ascending: bool) -> None:
     syncs = store()

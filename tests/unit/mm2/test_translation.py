@@ -93,3 +93,40 @@ def test_no_translation_is_ahead_of_the_truth(
     assert found is None or found <= truth
     if told >= len(offsets) and upstream >= offsets[0]:
         assert found == truth
+
+
+def test_an_exact_translation_is_not_behind() -> None:
+    exact = translation((0, 0), (1000, 1000), ranges=((0, 0, 1001),))
+
+    assert [exact.behind(P, upstream) for upstream in (0, 500, 1000, 1001)] == [0, 0, 0, 0]
+
+
+def test_a_translation_by_syncs_is_behind_by_the_records_since_the_sync_at_most() -> None:
+    """At 500 it gives 1, the record after the sync: 499 records are read again."""
+    by_syncs = translation((0, 0), (1000, 1000))
+
+    assert [by_syncs.behind(P, upstream) for upstream in (0, 1, 500, 1000)] == [0, 0, 499, 0]
+
+
+def test_a_group_ahead_of_the_copy_reads_again_what_is_not_copied_yet() -> None:
+    exact = translation((0, 0), (80, 80), ranges=((0, 0, 100),))
+
+    assert exact.behind(P, 130) == 30
+
+
+def test_what_is_not_translated_is_not_behind() -> None:
+    assert translation().behind(P, 5) == 0
+    assert translation((10, 10)).behind(P, 5) == 0
+
+
+@given(
+    st.sets(st.integers(0, 200), min_size=1, max_size=20).map(sorted),
+    st.integers(0, 250),
+)
+def test_the_truth_is_at_most_that_far_ahead(synced: list[int], upstream: int) -> None:
+    """Offsets are the same on both clusters here, so that the truth is `upstream`."""
+    by_syncs = translation(*((each, each) for each in synced))
+    found = by_syncs.translate(P, upstream)
+
+    if found is not None and found >= 0:
+        assert found <= upstream <= found + by_syncs.behind(P, upstream)

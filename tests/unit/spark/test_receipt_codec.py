@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import fields
 
+from heliograph.measured import BatchCounts
 from heliograph.model import (
+    AckedOffsets,
     Gap,
     GapKind,
     IsolationLevel,
@@ -17,6 +19,8 @@ from heliograph.model import (
     Receipt,
 )
 from heliograph.spark.receipt_codec import from_json, to_json
+from heliograph.spark.task_report_codec import report_from_json, report_to_json
+from support.snapshots import REPORT, times
 
 SNAPSHOT = ProducerSnapshot(
     *(5, 17, 12, ProducerIdentity(4000, 0), (-1, 3)),
@@ -43,8 +47,14 @@ RECEIPT = Receipt(
     mark=LeaderEpochMark(7, 2),
     generation=3,
     recheck=True,
+    acked_offsets=AckedOffsets(5, 18, 17, 4),
     gaps=(Gap(GapKind.OVERTAKEN, 1, 5, 5, 1_700_000_000_000),),
     ranges=(OffsetRange(0, 7, 100), OffsetRange(101, -1, 5)),
+    newest_ms=1_700_000_000_500,
+    resumes=2,
+    batches=BatchCounts(1, 2, 3, 4, 5),
+    ages=times(0.2, 7.0),
+    latencies=times(0.5),
 )
 
 
@@ -74,3 +84,16 @@ def test_what_is_not_there_stays_away() -> None:
         state=PartitionState.RUNNING,
     )
     assert from_json(json.loads(json.dumps(to_json(plain)))) == plain
+
+
+def test_a_task_report_is_the_same_behind_json() -> None:
+    assert report_from_json(json.loads(json.dumps(report_to_json(REPORT)))) == REPORT
+
+
+def test_a_receipt_that_was_sent_has_no_news_left() -> None:
+    sent = RECEIPT.without_news()
+
+    assert (sent.ranges, sent.gaps) == ((), ())
+    assert not sent.ages.is_news
+    assert (sent.ages.count, sent.ages.total) == (RECEIPT.ages.count, RECEIPT.ages.total)
+    assert sent.without_news() is sent

@@ -51,8 +51,11 @@ def init_producer_id(cluster: ClusterClient, *, patience: float = 30.0) -> Produ
         time.sleep(backoff.next())
 
 
-def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[str, BrokerError]:
-    """Create topics; returns those that failed. One that exists already counts as created."""
+def create_topics(
+    cluster: ClusterClient, topics: Iterable[NewTopic], *, validate_only: bool = False
+) -> dict[str, BrokerError]:
+    """Create topics; returns those that failed. One that exists already counts as created. With
+    `validate_only` the brokers check rights, replicas and policies, and create nothing."""
     entry = messages.CreateTopicsRequest.CreatableTopic
     config = entry.CreatableTopicConfig
     request = messages.CreateTopicsRequest(
@@ -67,11 +70,22 @@ def create_topics(cluster: ClusterClient, topics: Iterable[NewTopic]) -> dict[st
             for topic in topics
         ],
         timeout_ms=_TIMEOUT_MS,
-        validate_only=False,
+        validate_only=validate_only,
     )
     return _failures(
         cluster, cluster.call_controller(request).topics, harmless=ErrorCode.TOPIC_ALREADY_EXISTS
     )
+
+
+def delete_topic(cluster: ClusterClient, name: str) -> None:
+    """Raises BrokerError. By name: version 6 may also delete by id."""
+    request = messages.DeleteTopicsRequest(
+        topic_names=[name], timeout_ms=_TIMEOUT_MS, max_version=5
+    )
+    answer = only(cluster.call_controller(request).responses, f"topic {name!r}")
+    if answer.error_code:
+        subject = f"topic {name!r} on {cluster.config.alias}"
+        raise messages.broker_error(answer.error_code, subject)
 
 
 def create_partitions(cluster: ClusterClient, counts: Mapping[str, int]) -> dict[str, BrokerError]:

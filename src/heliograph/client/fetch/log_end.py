@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from heliograph.client.admin.topics import LATEST, available_offsets
+from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.fetch.log_reader import LogReader, Unreadable
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import LastBatch, ProducerIdentity, TopicPartition
@@ -29,12 +29,16 @@ from heliograph.wire.fetch import FetchedPartition
 _PATIENCE_SECONDS = 10.0
 #: Of one partition. A producer snapshot is never that far behind the log's end.
 _MAX_BYTES = 256 << 20
+#: Offsets before the wanted one that are read if only other producers have written since.
+_BEFORE = 64
 
 
 class Wanted(NamedTuple):
     """The last batch of `identity`, or of a later epoch of its producer id, at or after `offset`; with an
     offset of -1, or in a log that ends before `offset`, the last batch of the log, if that producer has
-    written it. In a log that ends at `offset` nothing is read, unless `closely`."""
+    written it. If others alone have written since, the last batch of that producer just before `offset`: in a
+    log that has lost its tail its newer records may be there. In a log that ends at `offset` nothing is read,
+    unless `closely`."""
 
     identity: ProducerIdentity
     offset: int
@@ -66,6 +70,14 @@ def log_ends(cluster: ClusterClient, partitions: Mapping[TopicPartition, Wanted 
     others = wanted.keys() - search.last.keys() - reader.unreadable.keys() - late
     starts = {p: wanted[p].offset for p in others if 0 <= wanted[p].offset < ends[p] - 1}
     late |= reader.run(starts, patience=_PATIENCE_SECONDS)
+    left = wanted.keys() - search.last.keys() - reader.unreadable.keys() - late
+    before = {p: min(wanted[p].offset, ends[p]) - _BEFORE for p in left if wanted[p].offset > 0}
+    if before:
+        firsts, without_start = available_offsets(cluster, before, EARLIEST)
+        failed |= without_start
+        begins = {p: max(at, firsts[p]) for p, at in before.items() if p in firsts}
+        begins = {p: at for p, at in begins.items() if at < ends[p]}
+        late |= reader.run(begins, patience=_PATIENCE_SECONDS)
     missing = {p: str(error) for p, error in failed.items()}
     missing |= {p: f"{p}: its end could not be read within {_PATIENCE_SECONDS:g} s" for p in late}
     return LogEnds(ends=ends, last=search.last, missing=missing, unreadable=reader.unreadable)

@@ -35,7 +35,8 @@ def look_at_logs(
     found = {}
     for partition in marks.keys() - missing.keys():
         epoch, end = epoch_end.get(partition, EpochEnd())
-        found[partition] = LogBounds(starts[partition], ends[partition], end, epoch)
+        leader = source.metadata.leader_epochs.get(partition, -1)
+        found[partition] = LogBounds(starts[partition], ends[partition], end, epoch, leader)
     return found, {partition: str(error) for partition, error in missing.items()}
 
 

@@ -16,6 +16,7 @@ from uuid import UUID
 
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.connection import Connection
+from heliograph.client.net.meter import Meter
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.errors import (
     ClientError,
@@ -102,6 +103,7 @@ class ClusterClient:
         self._control: Connection | None = None
         self._access = ConnectionSecurity(config.security, f"cluster {config.alias!r}")
         self._refusals: dict[tuple[str, int], _Refusal] = {}
+        self.meter = Meter()
 
     @property
     def seen(self) -> SeenCluster:
@@ -155,7 +157,7 @@ class ClusterClient:
         if self._control is not None:
             try:
                 self._control.timeout = min(self.timeout, suspect_after)
-                return self._control.call_all(requests, stopped=self.stopped)
+                return self._answered(self._control.call_all(requests, stopped=self.stopped))
             except ClientError as e:
                 failures.append(e)
                 self._hang_up()
@@ -163,13 +165,18 @@ class ClusterClient:
         for host, port in dict.fromkeys([*known, *map(_address, self.config.bootstrap_servers)]):
             try:
                 self._control = self._open(host, port)
-                return self._control.call_all(requests, stopped=self.stopped)
+                return self._answered(self._control.call_all(requests, stopped=self.stopped))
             except ClientError as e:
                 failures.append(e)
                 self._hang_up()
             if self.stopped():
                 break
+        self.meter.reachable = all(isinstance(e, Interrupted) for e in failures)
         _raise_unreachable(self.config, failures)
+
+    def _answered(self, answers: list[Any]) -> list[Any]:
+        self.meter.reachable = True
+        return answers
 
     def call_controller(self, request: Any) -> Any:
         """Call the controller, the only broker that could alter topics and ACLs before KRaft.
@@ -235,13 +242,23 @@ class ClusterClient:
                 timeout=self.timeout,
                 stopped=self.stopped,
                 access=self._access,
+                meter=self.meter,
             )
         except SecurityFailed as e:
+            self.meter.login_failures += 1
             self._access.reread()
             self._refusals.setdefault((host, port), _Refusal()).note(e)
             raise
         self._refusals.pop((host, port), None)
+        self._count(connection)
         return connection
+
+    def _count(self, connection: Connection) -> None:
+        self.meter.connections += 1
+        ends = connection.certificate_ends
+        if ends is not None:
+            self.meter.broker_certificates[connection.address] = ends
+        self.meter.client_certificate_ends = self._access.certificate_ends
 
     def _hang_up(self) -> None:
         if self._control is not None:

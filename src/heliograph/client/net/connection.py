@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 from heliograph.client.fetch.fetch_memory import Body
 from heliograph.client.net.half_open import HALF_OPEN
+from heliograph.client.net.meter import Meter
 from heliograph.client.net.negotiation import negotiate
 from heliograph.client.net.poller import wait
-from heliograph.client.net.transport import connect
+from heliograph.client.net.transport import Transport, connect
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.login import Login
 from heliograph.errors import ConnectionLost, Interrupted, NoAnswer, NotKafka
@@ -49,6 +50,7 @@ class _Expected(NamedTuple):
     on_answer: Callable[[memoryview], None] | None  # None: the response is dropped
     asked_bytes: int
     is_login: bool
+    is_timed: bool
 
 
 class _Request(NamedTuple):
@@ -59,6 +61,7 @@ class _Request(NamedTuple):
     on_answer: Callable[[memoryview], None] | None
     asked_bytes: int = _FIRST_BUFFER_BYTES
     broker_waits: float = 0.0
+    is_timed: bool = False
 
 
 class Connection:
@@ -74,8 +77,12 @@ class Connection:
         connect_timeout: float = 3.0,
         stopped: Callable[[], bool] = lambda: False,
         access: ConnectionSecurity | None = None,
+        transport: Transport | None = None,
+        meter: Meter | None = None,
     ) -> None:
-        """Returns once requests can be sent; `stopped` ends the wait for that."""
+        """Returns once requests can be sent; `stopped` ends the wait for that. `transport`: one that is open
+        already, to this host and port."""
+        self._meter = meter or Meter()
         self.address = f"{host}:{port}"
         self._host = host
         self._access = access or ConnectionSecurity()
@@ -97,7 +104,7 @@ class Connection:
         self._filled = 0
         self._body: Body | None = None
         self._missing = 0  # bytes of the body that `_body` has no room for yet
-        self._transport = self._access.transport(
+        self._transport = transport or self._access.transport(
             connect(host, port, connect_timeout),
             host=host,
             address=self.address,
@@ -114,6 +121,11 @@ class Connection:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def certificate_ends(self) -> float | None:
+        """When the broker's certificate expires, in seconds since 1970; None without TLS."""
+        return self._transport.certificate_ends
 
     # ── sending ──────────────────────────────────────────────────────────────────────────────
 
@@ -142,6 +154,7 @@ class Connection:
                 lambda body: on_answer(body[4:]),
                 asked_bytes,
                 broker_waits,
+                is_timed=True,
             )
         )
         self._write()
@@ -209,6 +222,7 @@ class Connection:
             if received == 0:
                 raise self._closed()
             self._filled += received
+            self._meter.received_bytes += received
             if self._filled == len(self._incoming):
                 if self._missing:
                     self._grow()
@@ -226,7 +240,11 @@ class Connection:
     def _closed(self) -> ConnectionLost:
         hint = ""
         if self.versions and not self._answers and not self._access.logs_in:
-            hint = " at the first request; a listener that wants SASL does that (security.protocol)"
+            protocol = "SASL_PLAINTEXT" if self._access.security.tls is None else "SASL_SSL"
+            hint = (
+                " at the first request; a listener that wants SASL does that "
+                f"(security.protocol={protocol}; Strimzi: add authentication)"
+            )
         return ConnectionLost(f"{self.address}: the broker closed the connection{hint}")
 
     def _advance(self) -> None:
@@ -244,6 +262,8 @@ class Connection:
             )
         self._answers += 1
         self._last_response = time.monotonic()
+        if expected.is_timed:
+            self._meter.requests.note(self._last_response - expected.asked)
         if expected.on_answer is not None:
             expected.on_answer(body)
 
@@ -251,9 +271,10 @@ class Connection:
         (size,) = SIZE.unpack(self._size)
         asked = self._expected[0].asked_bytes if self._expected else 0
         if not 4 <= size <= max(MAX_FRAME_BYTES, asked) or not self._expected:
+            found = describe_garbage(bytes(self._size), logs_in=self._access.logs_in)
             raise NotKafka(
-                f"{self.address}: expected Kafka's protocol, but "
-                f"{describe_garbage(bytes(self._size))}; check the port of bootstrap.servers"
+                f"{self.address}: expected Kafka's protocol, but {found}; check the port of "
+                "bootstrap.servers"
             )
         self._body = Body(min(size, asked))
         self._missing = size - len(self._body)
@@ -295,6 +316,7 @@ class Connection:
                 request.on_answer,
                 request.asked_bytes,
                 is_login,
+                request.is_timed,
             )
         )
         self._outgoing.extend(memoryview(piece) for piece in request.pieces)
@@ -309,6 +331,7 @@ class Connection:
                 raise ConnectionLost(f"{self.address}: connection broke: {e.strerror}") from e
             if sent is None:
                 return
+            self._meter.sent_bytes += sent
             while outgoing and sent >= len(outgoing[0]):
                 sent -= len(outgoing.popleft())
             if sent:

@@ -20,6 +20,11 @@ class Transport(Protocol):
         """Whether reading has to wait until something can be written."""
         ...
 
+    @property
+    def certificate_ends(self) -> float | None:
+        """When the broker's certificate expires, in seconds since 1970; None: there is none."""
+        ...
+
     def receive(self, buffer: memoryview) -> int | None: ...
 
     def send(self, pieces: Sequence[memoryview]) -> int | None:
@@ -35,6 +40,7 @@ class BareTransport:
     """Without TLS."""
 
     wants_write = False
+    certificate_ends = None
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected

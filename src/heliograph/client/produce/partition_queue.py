@@ -28,6 +28,8 @@ class ProducerBatch:
     sequence: int | None = None  # given when it is first sent
     order: int = 0  # of `append`, within its partition
     size: int = 0
+    newest_ms: int = -1  # the newest timestamp of its records
+    maybe_appended: bool = False  # it was sent, and may be in the log
 
     @property
     def weight(self) -> int:

@@ -17,7 +17,13 @@ The first batch that a producer id sends to a partition goes alone. A broker tha
 accepts any sequence as its first, so a second batch in flight would be appended although the first was
 refused; once one is acknowledged, a gap is answered with OUT_OF_ORDER_SEQUENCE_NUMBER. Brokers forget
 producers that have been idle (producer.id.expiration.ms), so the same holds for the first batch after a
-pause.
+pause. Kafka measures that time by the timestamps of the records, not by when they were written: a broker that
+restarts has forgotten a producer whose newest batch has records that are a day old. So
+
+- the first batch on a new connection, or to a new leader, goes alone, too;
+- if the response to old records is lost, they are not sent again, since the broker may append them a second
+  time: the queue is dropped, and its owner has to look at the target's log (`on_doubt`). This needs a queue
+  with an identity of its own.
 
 With a transaction, all queues write as parts of it. `hold` keeps back what was not sent yet, so that
 everything sent can be acknowledged; then the owner ends the transaction and calls `go_on`.
@@ -55,6 +61,17 @@ _MARKERS_SECONDS = 0.02
 
 #: A duplicate is a batch that the broker had appended before, under the same sequence.
 _APPENDED = frozenset({0, ErrorCode.DUPLICATE_SEQUENCE_NUMBER})
+#: Brokers answer with these before they append anything.
+_NOT_APPENDED = frozenset(
+    {
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+    }
+)
+#: Records older than this may be older than producer.id.expiration.ms (a day, unless it was lowered).
+_OLD_SECONDS = 3600.0
 #: The broker does not know our producer id or our sequence any more.
 IDENTITY_ERRORS = frozenset(
     {
@@ -77,7 +94,9 @@ class _Pipe:
 class Producer:
     """`on_ack(partition, batch, base_offset)` is called in order per partition; `on_refused(partition,
     error)` once nothing of that partition is in flight any more and its queue has been dropped;
-    `on_retry(partition, error)` whenever a partition has to wait. For one thread."""
+    `on_retry(partition, error)` whenever a partition has to wait; `on_doubt(partition, error)` as
+    `on_refused`, if it is not known which batches were appended, and the broker may not know either (None:
+    batches are sent again). For one thread."""
 
     def __init__(
         self,
@@ -87,6 +106,7 @@ class Producer:
         on_ack: Callable[[TopicPartition, ProducerBatch, int], None],
         on_refused: Callable[[TopicPartition, BrokerError], None],
         on_retry: Callable[[TopicPartition, ClientError], None],
+        on_doubt: Callable[[TopicPartition, ClientError], None] | None = None,
         transaction: Transaction | None = None,
         request_bytes: int = REQUEST_BYTES,
     ) -> None:
@@ -96,6 +116,7 @@ class Producer:
         self._request_bytes = request_bytes
         self._on_ack = on_ack
         self._on_refused = on_refused
+        self._on_doubt = on_doubt
         self._transaction = transaction
         self._transactional_id = transaction.transactional_id if transaction is not None else None
         self._identity = transaction.identity if transaction is not None else None
@@ -126,6 +147,10 @@ class Producer:
     @property
     def in_flight(self) -> bool:
         return any(pipe.requests for pipe in self._pipes.values())
+
+    @property
+    def requests_in_flight(self) -> int:
+        return sum(len(pipe.requests) for pipe in self._pipes.values())
 
     def connections(self) -> list[Connection]:
         return [pipe.connection for pipe in self._pipes.values() if pipe.requests]
@@ -204,6 +229,7 @@ class Producer:
             wanted = range(self._version, self._version + 1)
             messages.pick_version("Produce", produce.API_KEY, wanted, connection.versions)
             pipe = self._pipes[node] = _Pipe(connection)
+            self._queues.introduce_again(node)
         return pipe
 
     def _send(self, node: int, pipe: _Pipe) -> None:
@@ -289,7 +315,9 @@ class Producer:
             # The batch before was appended, too, but answered with an error
             # (NOT_ENOUGH_REPLICAS_AFTER_APPEND): both are sent again, recognised, and acknowledged in order.
             batch.detach()
+            batch.maybe_appended = True
             queue.failed.append(batch)
+            self._drop_if_refused(queue)
             return
         self._queues.buffered_bytes -= batch.weight
         queue.backoff.reset()
@@ -302,12 +330,12 @@ class Producer:
 
     def _failed(self, queue: PartitionQueue, batch: ProducerBatch, error: ClientError) -> None:
         batch.detach()
+        batch.maybe_appended |= not (isinstance(error, BrokerError) and error.code in _NOT_APPENDED)
         queue.failed.append(batch)
         if not queue.troubled:  # the batches after a failed one fail, too: out of sequence
             self._queues.unschedule(queue)
             self._judge(queue, error)
-        if not queue.in_flight and queue.refusal is not None:
-            self._drop(queue)
+        self._drop_if_refused(queue)
 
     def _judge(self, queue: PartitionQueue, error: ClientError) -> None:
         if self._transaction is not None and isinstance(error, BrokerError):
@@ -336,12 +364,18 @@ class Producer:
         else:
             queue.refusal = error
 
-    def _drop(self, queue: PartitionQueue) -> None:
-        """The whole queue goes with a refused batch: its owner reads the partition again from there."""
-        refusal, queue.refusal = queue.refusal, None
-        assert refusal is not None
-        self._queues.drop(queue)
-        self._on_refused(queue.partition, refusal)
+    def _drop_if_refused(self, queue: PartitionQueue) -> None:
+        """The whole queue goes with a refused batch: its owner reads the partition again from there. So it
+        does if the broker may append batches a second time."""
+        if queue.in_flight:
+            return
+        if (refusal := queue.refusal) is not None:
+            self._queues.drop(queue)
+            self._on_refused(queue.partition, refusal)
+        elif self._on_doubt is not None and _may_be_forgotten(queue):
+            assert queue.trouble is not None
+            self._queues.drop(queue)
+            self._on_doubt(queue.partition, queue.trouble)
 
     def _lost(self, node: int, error: ClientError) -> None:
         if self._repeats.is_news(node, str(error)):
@@ -366,6 +400,15 @@ class Producer:
             queue.introduced = False
             for batch in (*queue.failed, *queue.batches):
                 batch.sequence = None
+
+
+def _may_be_forgotten(queue: PartitionQueue) -> bool:
+    """Whether the broker may have appended a failed batch, and have forgotten its producer since. It would do
+    that by the newest timestamp of the last batch that was appended: any of them."""
+    if queue.identity is None or not any(batch.maybe_appended for batch in queue.failed):
+        return False
+    old = (time.time() - _OLD_SECONDS) * 1000
+    return any(0 <= batch.newest_ms < old for batch in queue.failed)
 
 
 def _answers(

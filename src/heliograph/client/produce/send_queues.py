@@ -73,8 +73,14 @@ class SendQueues:
             code = self._cluster.metadata.why_leaderless(queue.partition)
             self.retry(queue, messages.broker_error(code, f"target {queue.partition}"))
         elif not queue.in_flight or queue.node == leader:
+            queue.introduced &= queue.node == leader
             queue.scheduled, queue.node = True, leader
             self.ready.setdefault(leader, deque()).append(queue)
+
+    def introduce_again(self, node: int) -> None:
+        """This broker may have restarted, and forgotten our producer id: the next batch goes alone."""
+        for queue in self.by_partition.values():
+            queue.introduced &= queue.node != node
 
     def schedule_all(self) -> None:
         self.ready = {}
@@ -133,6 +139,7 @@ class SendQueues:
             self.buffered_bytes -= batch.weight
         queue.failed.clear()
         queue.batches.clear()
+        queue.refusal = None
 
     def drop_all(self) -> None:
         for queue in self.by_partition.values():

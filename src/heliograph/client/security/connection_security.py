@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable
 
 from heliograph.client.net.transport import BareTransport, Transport
+from heliograph.client.security.certificates import chain_ends
 from heliograph.client.security.key_stores import Stamps, stamps, with_material
 from heliograph.client.security.sasl import Mechanism, new_mechanism
 from heliograph.client.security.tls import new_context, shake_hands
@@ -26,6 +27,8 @@ class ConnectionSecurity:
         self.prefix = f"{subject}: " if subject else ""
         self._context: ssl.SSLContext | None = None
         self._stamps: Stamps = {}
+        #: When this client's own certificate expires, in seconds since 1970; None: it has none.
+        self.certificate_ends: float | None = None
 
     @property
     def logs_in(self) -> bool:
@@ -63,14 +66,22 @@ class ConnectionSecurity:
     def _current(self) -> ssl.SSLContext:
         found = stamps(self.security)
         if self._context is None:
-            self._context = new_context(with_material(self.security))
+            self._context = self._new()
         elif found != self._stamps:
             try:
-                self._context = new_context(with_material(self.security))
+                self._context = self._new()
             except SecurityFailed as e:  # perhaps half written; otherwise the login will fail
                 log.info("%s; still using the files as read before", e)
         self._stamps = found
         return self._context
+
+    def _new(self) -> ssl.SSLContext:
+        security = with_material(self.security)
+        context = new_context(security)
+        keystore = None if security.tls is None else security.tls.keystore
+        chain = None if keystore is None else keystore.certificates
+        self.certificate_ends = None if chain is None else chain_ends(chain)
+        return context
 
     def mechanism(self, host: str) -> Mechanism:
         """A mechanism for one login at this broker."""

@@ -9,6 +9,7 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 
+from heliograph.client.security.certificates import TlsSession, read_certificate
 from heliograph.client.security.key_files import KEYSTORE, key_file
 from heliograph.errors import BadKeyMaterial, ConnectionLost, Interrupted, TlsFailed
 from heliograph.security import Security, Store, Tls
@@ -142,7 +143,7 @@ def where(store: Store, security: Security) -> str:
 
 
 class TlsTransport:
-    """A socket under TLS, after its handshake."""
+    """A socket under TLS, after its handshake. `session` says what was agreed on."""
 
     def __init__(
         self, wrapped: ssl.SSLSocket, explain: Callable[[ssl.SSLError], Exception]
@@ -153,6 +154,20 @@ class TlsTransport:
         self._unsent: memoryview | bytes | None = None
         self.fileno = wrapped.fileno
         self.close = wrapped.close
+
+    @property
+    def session(self) -> TlsSession:
+        cipher = self._socket.cipher()
+        return TlsSession(
+            protocol=self._socket.version() or "",
+            cipher=cipher[0] if cipher else "",
+            certificate=read_certificate(self._socket.getpeercert(binary_form=True)),
+        )
+
+    @property
+    def certificate_ends(self) -> float | None:
+        found = read_certificate(self._socket.getpeercert(binary_form=True))
+        return None if found is None else found.expires_ms / 1000
 
     def receive(self, buffer: memoryview) -> int | None:
         self.wants_write = False
@@ -210,7 +225,10 @@ def shake_hands(
     """TLS over a connected socket that does not block. Raises TlsFailed, or ConnectionLost."""
 
     def explain(error: ssl.SSLError) -> Exception:
-        return TlsFailed(f"{prefix}{address}: {_reason(error, security, host)}")
+        failed = TlsFailed(f"{prefix}{address}: {_reason(error, security, host)}")
+        if isinstance(error, ssl.SSLCertVerificationError):
+            failed.verify_code = error.verify_code
+        return failed
 
     wrapped = context.wrap_socket(connected, server_hostname=host, do_handshake_on_connect=False)
     try:
@@ -266,7 +284,11 @@ def _reason(error: ssl.SSLError, security: Security, host: str) -> str:
         "PACKET_LENGTH_TOO_LONG",
         "RECORD_LAYER_FAILURE",
     ):
-        return f"expected TLS, as {security.key('security.protocol')} says, found a listener without it"
+        without = "PLAINTEXT" if security.sasl is None else "SASL_PLAINTEXT"
+        return (
+            f"expected TLS, as {security.key('security.protocol')} says, found a listener without it; use a "
+            f"port with TLS, or {without} (Strimzi: leave tls out)"
+        )
     if "PROTOCOL" in reason:
         return (
             f"no version of TLS in common ({reason}); check {security.key('ssl.enabled.protocols')}"

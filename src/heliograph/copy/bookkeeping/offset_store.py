@@ -11,6 +11,7 @@ from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.partition import Partition
 from heliograph.errors import BrokerError
+from heliograph.measured import Stopwatch
 from heliograph.mm2.connect.offset_records import Logs, offset_batches
 from heliograph.model import TopicPartition
 from heliograph.wire.error_codes import ErrorCode
@@ -35,6 +36,8 @@ class OffsetStore:
         self._producer = producer
         self._marked: dict[Partition, int] = {}
         self._sent: _Queued = {}
+        self._queued_at: dict[ProducerBatch, float] = {}
+        self.times = Stopwatch()  # until positions are stored or, in a transaction, committed
 
     def mark(self, copies: Collection[Partition]) -> None:
         for copy in copies:
@@ -50,10 +53,12 @@ class OffsetStore:
         if not self._marked:
             return
         try:
-            self._sent |= self.append(self._marked)
+            queued = self.append(self._marked)
         except BrokerError as e:
             log.warning("flow %s: %s; offsets not stored", self._flow.name, e)
             return
+        self._sent |= queued
+        self._queued_at |= dict.fromkeys(queued, time.monotonic())
         for copy, position in self._marked.items():
             copy.store(position)
         self._marked = {}
@@ -88,5 +93,8 @@ class OffsetStore:
 
     def acknowledged(self, batch: ProducerBatch) -> None:
         """The offsets topic has the positions of this batch, and none that were stored before them."""
+        queued_at = self._queued_at.pop(batch, None)
+        if queued_at is not None:
+            self.times.note(time.monotonic() - queued_at)
         for copy, position in self._sent.pop(batch, ()):
             copy.confirm_stored(position)

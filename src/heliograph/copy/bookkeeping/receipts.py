@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from heliograph.copy.bookkeeping.offset_syncs import Syncs
 from heliograph.copy.partition import Partition
+from heliograph.copy.state.snapshots import acked_offsets, handover
+from heliograph.measured import TaskReport
 from heliograph.model import PartitionState, Receipt
 
 
@@ -15,7 +17,12 @@ class Receipts:
     """Receipts are published on request, each with the ranges and gaps since the previous one. `throttled`:
     the flow's byte rate has slowed the copy; `ended`: the epoch has ended, so receipts include snapshots."""
 
-    def __init__(self, copies: Collection[Partition], syncs: Syncs) -> None:
+    def __init__(
+        self,
+        copies: Collection[Partition],
+        syncs: Syncs,
+        measure: Callable[[], TaskReport] | None = None,
+    ) -> None:
         self._copies = copies
         self._syncs = syncs
         self.throttled = False
@@ -24,6 +31,8 @@ class Receipts:
         self._asked = threading.Event()
         self._lock = threading.Lock()
         self._published: list[Receipt] = []
+        self._measure = measure
+        self.report: TaskReport | None = None  # of the moment of the newest receipts
 
     # ── the task's thread ────────────────────────────────────────────────────────────────────
 
@@ -33,7 +42,7 @@ class Receipts:
     def take(self) -> list[Receipt]:
         """The newest receipt of each partition."""
         with self._lock:
-            taken, self._published = self._published, [_without_news(r) for r in self._published]
+            taken, self._published = self._published, [r.without_news() for r in self._published]
         return taken
 
     # ── the copy loop's thread ───────────────────────────────────────────────────────────────
@@ -44,6 +53,8 @@ class Receipts:
             self.publish()
 
     def publish(self) -> None:
+        if self._measure is not None:
+            self.report = self._measure()
         ranges = self._syncs.take_unreported()
         fresh = []
         for copy in self._copies:
@@ -60,13 +71,15 @@ class Receipts:
     def _receipt(self, copy: Partition) -> Receipt:
         """If nothing has changed, the same object as before, which is cheap to compare: of thousands of
         partitions most have not changed."""
-        now = (copy.acked, copy.records, copy.source_end, copy.offset.position, copy.state, copy.error,
-               copy.copied, copy.foreign, copy.fallbacks, copy.source_mark, copy.recheck, copy.quarantined,
-               self.throttled, self.ended)  # fmt: skip
+        tally = copy.tally
+        now = (copy.acked, tally.records, copy.source_end, copy.offset.position, copy.state, copy.error,
+               tally.copied, tally.batches, tally.resumes, copy.foreign, copy.fallbacks, copy.source_mark,
+               copy.recheck, copy.quarantined, self.throttled, self.ended)  # fmt: skip
         last = self._last.get(copy)
         if last is None or last[0] != now:
             fresh = receipt_of(copy, throttled=self.throttled, ended=self.ended)
-            last = self._last[copy] = (now, fresh)
+            self._last[copy] = (now, fresh.without_news())
+            return fresh
         return last[1]
 
 
@@ -76,35 +89,38 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
         topic=copy.lease.topic,
         partition=copy.lease.partition,
         position=copy.acked,
-        records=copy.records,
-        bytes=copy.bytes,
+        records=copy.tally.records,
+        bytes=copy.tally.bytes,
         source_end=copy.source_end,
         stored=copy.acked == copy.offset.position,
         state=PartitionState.DONE if copy.done else copy.state,
         error=None if copy.done else copy.error,
-        copied_ms=int(copy.copied * 1000) or -1,
+        copied_ms=int(copy.tally.copied * 1000) or -1,
         foreign=copy.foreign,
         fallbacks=copy.fallbacks,
-        # The next task would send under an identity of which a crash leaves no note.
-        snapshot=copy.snapshot if ended and copy.numbers.named else None,
+        snapshot=handover(copy) if ended else None,
+        acked_offsets=acked_offsets(copy) if ended else None,
         mark=copy.source_mark,
         generation=copy.lease.lineage.generation,
         recheck=copy.recheck,
         quarantined=copy.quarantined,
         throttled=throttled,
+        newest_ms=copy.tally.newest_ms,
+        resumes=copy.tally.resumes,
+        batches=copy.tally.batches,
+        ages=copy.tally.ages.take(),
+        latencies=copy.tally.latencies.take(),
     )
 
 
 def _with_news_of(older: Receipt, newer: Receipt) -> Receipt:
-    """The newer receipt, with the ranges and gaps of the older one, which was not taken."""
-    if older is newer or not (older.ranges or older.gaps):
+    """The newer receipt, with the news of the older one, which was not taken."""
+    if older is newer or older is older.without_news():
         return newer
     return replace(
         newer,
         ranges=(*older.ranges, *newer.ranges),
         gaps=(*older.gaps, *newer.gaps),
+        ages=newer.ages.with_extremes(older.ages),
+        latencies=newer.latencies.with_extremes(older.latencies),
     )
-
-
-def _without_news(receipt: Receipt) -> Receipt:
-    return replace(receipt, ranges=(), gaps=()) if receipt.ranges or receipt.gaps else receipt

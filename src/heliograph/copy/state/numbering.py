@@ -71,6 +71,12 @@ class Numbering:
         if not self.skip:
             self.base = None
 
+    def check_places(self, records: int) -> None:
+        """So many records to skip are about to be skipped. If the source has deleted some of them, each of
+        the others is where it counts to only if all are found, and the last one equals the target's last."""
+        if self.holes and records < self.skip:
+            self.skipped_to = -1
+
     def skipped(self, records: int) -> int:
         """Records on the target were skipped. Returns the target offset of the first, -1 if not known."""
         self.skip -= records

@@ -32,6 +32,10 @@ class RemoteLog:
     markers: int = 0  # our transaction markers since the last acknowledged batch
     landing: OffsetMapBuilder | None = None  # None if no offset map and no syncs are wanted
     unplaced: int = 0  # records whose target offset is not known
+    #: Under exactly once: the offset of our newest committed record (-1: not known), and the epoch of the
+    #: target's leader under which the log was known to be whole (None: not known).
+    last: int = -1
+    leader_epoch: int | None = None
 
     def observe_end(self, end: int, resumes_from: int | None = None) -> int | None:
         """The log ends at `end`. Returns the offset from which acknowledged records are lost, if any are. The
@@ -63,7 +67,10 @@ class RemoteLog:
             self.downstream += count
         else:
             if self.shows_loss(base_offset):
-                self.before_loss = before if self.lost_from is None else self.before_loss
+                if self.lost_from is None and before is not None:
+                    # The length of the log if it had lost nothing: this batch may have made up for the loss.
+                    length = max(self.floor, self.downstream) + count
+                    self.before_loss = before._replace(downstream=length)
                 self.lose_from(base_offset)
                 self.copied_since = True
             foreign = self._jump(base_offset, count)
@@ -91,6 +98,10 @@ class RemoteLog:
         """The loss is reported; the log ends at `end`."""
         self.lost_from, self.floor, self.copied_since = None, end, False
         self.before_loss = None
+
+    def confirm(self, leader_epoch: int | None) -> None:
+        """The log was whole under this epoch of its leader; None: not known."""
+        self.leader_epoch = leader_epoch
 
     def pass_marker(self) -> None:
         """A transaction marker takes one offset."""

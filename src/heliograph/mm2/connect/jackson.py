@@ -49,13 +49,18 @@ def load(what: str, data: bytes) -> object:
     return document
 
 
-def hash_map_order(keys: Sequence[str], *, copied: bool = False) -> list[str]:
+def hash_map_order(
+    keys: Sequence[str], *, copied: bool = False, buckets: int | None = None
+) -> list[str]:
     """The order in which a `java.util.HashMap` iterates over string keys that were inserted in this order.
 
-    A map created as a copy of another starts with as many buckets as it needs, instead of 16.
+    A map created as a copy of another starts with as many buckets as it needs, instead of 16. `buckets`, if
+    known, are those that the map has.
     """
-    size = 1 if copied else 16
-    while size < int(len(keys) / 0.75 + 1.0) if copied else len(keys) > size * 3 // 4:
+    size = buckets or (1 if copied else 16)
+    while buckets is None and (
+        size < int(len(keys) / 0.75 + 1.0) if copied else len(keys) > size * 3 // 4
+    ):
         size *= 2
     return sorted(keys, key=lambda key: _spread(key) & (size - 1))
 

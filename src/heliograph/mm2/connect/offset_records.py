@@ -19,16 +19,21 @@ from heliograph.records.encode import encode
 
 #: About 200 bytes a record: batches stay well below the default max.message.bytes of 1 MB.
 _RECORDS_PER_BATCH = 2000
-#: An extension: Connect reads keys and values only. {"downstream":25,"mark":[12,3],"epochs":[[3,7]]}
+#: An extension: Connect reads keys and values only.
+#: {"downstream":25,"last":24,"leader_epoch":5,"mark":[12,3],"epochs":[[3,7]]}
 LOGS_HEADER = b"heliograph.logs"
 
 
 class Logs(NamedTuple):
     """The state of both logs when a partition's offset was stored: all records before that offset are below
-    `downstream` on the target (-1: not known); `mark` is of the newest record fetched."""
+    `downstream` on the target (-1: not known); `mark` is of the newest record fetched. `last` is the target
+    offset of the newest of those records, and `leader_epoch` the epoch of the target's leader under which its
+    log was whole; -1: not known."""
 
     downstream: int = -1
     mark: LeaderEpochMark | None = None
+    last: int = -1
+    leader_epoch: int = -1
 
 
 def offset_batches(
@@ -62,7 +67,12 @@ def offset_batches(
 def _headers(logs: Logs) -> tuple[Header, ...]:
     if logs == Logs():
         return ()
-    document = {"downstream": logs.downstream, **mark_fields(logs.mark)}
+    document = {
+        "downstream": logs.downstream,
+        "last": logs.last,
+        "leader_epoch": logs.leader_epoch,
+        **mark_fields(logs.mark),
+    }
     return ((LOGS_HEADER, json.dumps(document, separators=(",", ":")).encode()),)
 
 
@@ -73,6 +83,11 @@ def read_logs(headers: tuple[Header, ...]) -> Logs:
         return Logs()
     try:
         document = json.loads(value)
-        return Logs(read_number(document["downstream"]), read_mark(document))
+        return Logs(
+            read_number(document["downstream"]),
+            read_mark(document),
+            read_number(document.get("last", -1)),
+            read_number(document.get("leader_epoch", -1)),
+        )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return Logs()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
+from collections.abc import Iterable
+from typing import Any, cast
 
 import pytest
 
-from heliograph.client.fetch.log_end import LastBatches, Wanted
+from heliograph.client.admin.topics import EARLIEST
+from heliograph.client.fetch import log_end
+from heliograph.client.fetch.log_end import LastBatches, Wanted, log_ends
 from heliograph.client.fetch.log_reader import LogReader
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.model import LastBatch, ProducerIdentity, TopicPartition
@@ -55,3 +58,32 @@ def test_a_damaged_batch_says_nothing_and_is_told_of(records: bytes) -> None:
 
     assert found.last == reader.positions == {}
     assert str(TP) in reader.unreadable[TP]
+
+
+@pytest.mark.parametrize("end", [80, 98])
+def test_behind_others_records_the_last_batch_is_sought_before_the_offset_or_the_end(
+    monkeypatch: pytest.MonkeyPatch, end: int
+) -> None:
+    """A log that ended before the offset, with others' records at its end, was not searched: newer records in
+    the place of lost ones went unnoticed, and were doubled (simulation: everything 4950)."""
+    runs: list[int] = []
+
+    class Reader:
+        unreadable: dict[TopicPartition, str] = {}  # noqa: RUF012 - stays empty
+
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def run(self, starts: dict[TopicPartition, int], patience: float) -> set[TopicPartition]:
+            runs.extend(starts.values())
+            return set()
+
+    def offsets(_: object, partitions: Iterable[TopicPartition], which: int) -> Any:
+        return dict.fromkeys(partitions, 0 if which == EARLIEST else end), {}
+
+    monkeypatch.setattr(log_end, "LogReader", Reader)
+    monkeypatch.setattr(log_end, "available_offsets", offsets)
+    cluster: Any = None
+    log_ends(cluster, {TP: Wanted(OURS, 99)})
+
+    assert runs == [end - 1, end - 64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from heliograph.client.net import cluster as cluster_module
 from heliograph.client.net.cluster import ClusterClient, Metadata
-from heliograph.errors import ConnectionLost, Interrupted, Unreachable
+from heliograph.errors import ConnectionLost, Interrupted, SecurityFailed, Unreachable
 from heliograph.model import ClusterConfig
 
 _ANSWER = SimpleNamespace(topics=[], brokers=[], controller_id=1, cluster_id="c")
@@ -19,10 +19,12 @@ _ANSWER = SimpleNamespace(topics=[], brokers=[], controller_id=1, cluster_id="c"
 class Line:
     """A connection that has its time for each answer; one that is `dead` has it for nothing."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, ends: Iterator[float] | None = None) -> None:
         self.timeout = timeout
         self.dead = False
         self.is_trusted = True
+        self.certificate_ends = None if ends is None else next(ends)
+        self.address = "broker:9092"
         self.waited: list[float] = []
 
     def call_all(self, requests: Sequence[Any], *, stopped: Callable[[], bool]) -> list[Any]:
@@ -100,3 +102,64 @@ def test_a_stop_hides_no_failure_before_it(
 
     with pytest.raises(Unreachable, match=r"^cluster 'a': no broker answers \(no answer\)$"):
         client.refresh()
+
+
+def test_a_cluster_is_unreachable_until_a_broker_answers_again(
+    lines: list[Line], client: ClusterClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.refresh()
+    assert client.meter.report("a").reachable
+    lines[0].dead = True
+
+    def refuse(*_: Any, **__: Any) -> Line:
+        raise ConnectionLost("refused")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster_module, "Connection", refuse)
+        with pytest.raises(Unreachable):
+            client.refresh()
+    assert not client.meter.report("a").reachable
+
+    client.refresh()
+    report = client.meter.report("a")
+    assert (report.reachable, report.connections, report.login_failures) == (True, 2, 0)
+
+
+def test_the_certificate_of_the_newest_connection_to_a_broker_counts(
+    lines: list[Line], client: ClusterClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.refresh()
+    assert client.meter.report("a").broker_certificate_ends is None
+    ends = iter((100.0, 200.0))
+
+    def connect(host: str, port: int, *, timeout: float, **_: Any) -> Line:
+        lines.append(Line(timeout, ends))
+        return lines[-1]
+
+    monkeypatch.setattr(cluster_module, "Connection", connect)
+    for expected in (100.0, 200.0):
+        lines[-1].dead = True
+        client.refresh()
+        assert client.meter.report("a").broker_certificate_ends == expected
+
+
+def test_a_stop_does_not_make_a_cluster_unreachable(client: ClusterClient) -> None:
+    client.stopped = lambda: True
+    with pytest.raises(Interrupted):
+        client.refresh()
+
+    assert client.meter.reachable
+
+
+def test_refused_logins_are_counted_and_not_those_that_are_not_tried(
+    client: ClusterClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> Line:
+        raise SecurityFailed("wrong password")
+
+    monkeypatch.setattr(cluster_module, "Connection", refuse)
+    for _ in range(3):
+        with pytest.raises(SecurityFailed):
+            client.refresh()
+
+    assert (client.meter.login_failures, client.meter.connections) == (1, 0)

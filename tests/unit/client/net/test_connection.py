@@ -233,7 +233,12 @@ def stranger(words: bytes | None) -> Iterator[tuple[str, int]]:
     [
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", NotKafka, "an HTTP server answered"),
         (b"SSH-2.0-OpenSSH\r\n", NotKafka, "an SSH server answered"),
-        (b"\x15\x03\x03\0\x02\x02\x16", NotKafka, "a TLS server answered"),
+        (
+            b"\x15\x03\x03\0\x02\x02\x16",
+            NotKafka,
+            r"a TLS server answered; the listener may need security.protocol=SSL, or SASL_SSL with a login "
+            r"\(Strimzi: add tls\)",
+        ),
         (b"", ConnectionLost, "does not answer Kafka's first request"),
         (None, ConnectionLost, "does not answer Kafka's first request"),
     ],

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.certificates import Authority
 from heliograph.client.security.credential_bundle import CredentialBundle, carries_secrets
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.security import PLAINTEXT, Password, Sasl, Secret, Security, Store, Tls
-from support.brokers.certificates import Authority
 
 
 def trusting(path: Path) -> Security:

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
+from harness.certificates import Authority
 from heliograph.client.security.key_derivation import (
     MOST_ITERATIONS,
     TooMuchWork,
@@ -23,7 +24,6 @@ from heliograph.client.security.key_stores import with_material
 from heliograph.client.security.tls import new_context
 from heliograph.errors import BadKeyMaterial
 from heliograph.security import Secret, Security, Store, Tls
-from support.brokers.certificates import Authority
 
 PBES2, PBKDF2, SCRYPT = "2a864886f70d01050d", "2a864886f70d01050c", "2b06010401da47040b"
 SHA1_3DES = "2a864886f70d010c0103"

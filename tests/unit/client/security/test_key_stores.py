@@ -10,11 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 
+from harness.certificates import Authority, Identity, keytool
 from heliograph.client.security.key_stores import shippable, with_material
 from heliograph.client.security.tls import new_context
 from heliograph.errors import BadKeyMaterial
 from heliograph.security import Kerberos, Sasl, Secret, Security, Store, Tls
-from support.brokers.certificates import Authority, Identity, keytool
 
 PASSWORD = Secret("hush hush")
 

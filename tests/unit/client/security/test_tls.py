@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.certificates import Authority
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.client.security.key_stores import with_material
 from heliograph.client.security.tls import TlsTransport, new_context, openssl_name, shake_hands
-from heliograph.errors import BadKeyMaterial, TlsFailed
+from heliograph.errors import BadKeyMaterial, ConnectionLost, TlsFailed
 from heliograph.security import Secret, Security, Store, Tls
-from support.brokers.certificates import Authority
 from support.waiting import PATIENCE_SECONDS
 
 
@@ -97,6 +97,7 @@ def test_nothing_is_lost_where_the_other_end_reads_slowly(tmp_path: Path) -> Non
         stopped=lambda: False,
     )
     try:
+        assert transport.certificate_ends == identity.certificate.not_valid_after_utc.timestamp()
         _send(transport, pieces, echo.begin.set)
         received = _receive(transport, len(echo.answer))
     finally:
@@ -225,3 +226,25 @@ def test_a_certificate_that_is_renewed_on_disk_is_that_of_the_next_connection(
         host.meet(access)
     renew("newest")
     assert host.meet(access) == "newest"
+
+
+def test_a_client_knows_when_the_first_certificate_of_its_own_chain_expires(tmp_path: Path) -> None:
+    authority = Authority("ours")
+    identity = authority.issue("client")
+    store = Store(
+        name="keystore",
+        type="PEM",
+        certificates=Secret(identity.pem + authority.identity.pem),
+        key=Secret(identity.key()),
+    )
+    trust = Store(name="truststore", type="PEM", certificates=Secret(authority.identity.pem))
+    access = ConnectionSecurity(Security(tls=Tls(truststore=trust, keystore=store)))
+    assert access.certificate_ends is None
+    here, there = socket.socketpair()
+    with here, there:
+        there.close()
+        with pytest.raises(ConnectionLost):
+            access.transport(
+                here, host="localhost", address="here", timeout=5, stopped=lambda: False
+            )
+    assert access.certificate_ends == identity.certificate.not_valid_after_utc.timestamp()

@@ -10,7 +10,9 @@ from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.copy.bookkeeping.receipts import Receipts
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
+from heliograph.measured import BatchCounts
 from heliograph.model import Gap, GapKind, Lease, OffsetRange, ProducerIdentity
+from support.snapshots import REPORT
 
 GAP = Gap(GapKind.OVERTAKEN, 0, 5, 5)
 
@@ -105,11 +107,74 @@ def test_the_snapshot_is_told_when_the_epoch_has_ended(rig: Rig) -> None:
     assert told == copy.snapshot
 
 
-def test_an_identity_that_the_state_topic_does_not_name_yet_is_not_handed_on(rig: Rig) -> None:
+def test_an_identity_that_the_state_topic_does_not_name_yet_is_handed_on_as_retired(
+    rig: Rig,
+) -> None:
     """The next task would take it for noted and send records under it; after a crash its successor would
-    copy them a second time, without a log line (simulation: epochs 16)."""
-    rig.copies[0].introduce(ProducerIdentity(7, 0))
+    copy them a second time, without a log line (simulation: epochs 16). It continues under the next epoch,
+    so that late batches are refused, and knows which offsets may be stored (everything 1315 and 1655)."""
+    copy = rig.copies[0]
+    copy.introduce(ProducerIdentity(7, 0))
     rig.receipts.ended = True
     rig.receipts.publish()
 
-    assert rig.receipts.take()[0].snapshot is None
+    snapshot = rig.receipts.take()[0].snapshot
+    assert snapshot is not None
+    assert (snapshot.identity, snapshot.retired) == (ProducerIdentity(7, 0), True)
+    assert (snapshot.upstream, snapshot.stored) == (copy.acked, copy.offset.possible)
+
+
+def test_times_are_those_of_each_batch_weighted_with_its_records(rig: Rig) -> None:
+    copy = rig.copies[0]
+    sent = [ProducerBatch(memoryview(b""), 10, n * 10, n * 10 + 10) for n in range(2)]
+    for batch, newest_ms in zip(sent, (1000, 4000), strict=True):
+        batch.newest_ms, batch.sequence = newest_ms, 0
+    copy.fetched(Prepared(sent, 20, counts=BatchCounts(passed=2)))
+    copy.measure_age(sent, 5.0)
+    for batch in sent:
+        copy.acknowledged(batch, batch.first_offset, 6.0)
+    rig.receipts.publish()
+
+    told = rig.receipts.take()[0]
+
+    assert told.batches == BatchCounts(passed=2)
+    assert told.newest_ms == 4000
+    assert (told.ages.count, told.ages.total, told.ages.last) == (20, 50.0, 1.0)
+    assert (told.latencies.least, told.latencies.most) == (2.0, 5.0)
+
+
+def test_extremes_are_told_once_and_those_that_were_not_taken_come_with_the_next(rig: Rig) -> None:
+    copy = rig.copies[0]
+    for number, wall in enumerate((3.0, 2.0)):
+        batch = ProducerBatch(memoryview(b""), 1, number, number + 1, newest_ms=1000)
+        batch.sequence = number
+        copy.fetched(Prepared([batch], number + 1))
+        copy.acknowledged(batch, number, wall)
+        rig.receipts.publish()
+
+    first = rig.receipts.take()[0]
+    assert (first.latencies.least, first.latencies.most, first.latencies.count) == (1.0, 2.0, 2)
+    rig.receipts.publish()
+    again = rig.receipts.take()[0]
+    assert not again.latencies.is_news
+    assert again.latencies.count == 2
+
+
+def test_a_batch_without_a_timestamp_is_copied_and_not_timed(rig: Rig) -> None:
+    copy = rig.copies[0]
+    batch = ProducerBatch(memoryview(b""), 1, 0, 1)
+    batch.sequence = 0
+    copy.fetched(Prepared([batch], 1))
+    copy.acknowledged(batch, 0, 6.0)
+    rig.receipts.publish()
+
+    told = rig.receipts.take()[0]
+    assert (told.records, told.latencies.count, told.newest_ms) == (1, 0, -1)
+
+
+def test_the_report_of_the_loop_is_of_the_same_moment(rig: Rig) -> None:
+    receipts = Receipts(rig.copies, rig.landed, lambda: REPORT)
+    assert receipts.report is None
+    receipts.publish()
+
+    assert receipts.report is REPORT

@@ -33,6 +33,7 @@ def test_without_more_they_are_connects_own() -> None:
         Logs(25),
         Logs(25, LeaderEpochMark(10, 3)),
         Logs(25, LeaderEpochMark(10, 3, ((2, 0), (3, 7)))),
+        Logs(25, LeaderEpochMark(10, 3), 24, 7),
     ],
 )
 def test_a_header_says_what_the_logs_were_like(logs: Logs) -> None:

@@ -28,11 +28,11 @@ from kafka.protocol.sasl import (
     SaslHandshakeResponse,
 )
 
+from harness.certificates import Authority
 from heliograph.client.net.connection import Connection
 from heliograph.client.security.connection_security import ConnectionSecurity
 from heliograph.config.security.connection import read_security
 from heliograph.errors import LoginFailed
-from support.brokers.certificates import Authority
 from support.waiting import PATIENCE_SECONDS
 
 KEY, SECRET = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
