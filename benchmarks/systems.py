@@ -32,6 +32,8 @@ EARLIER = {
 }
 _TRANSACTIONAL = (System.HELIOGRAPH_EOS, System.BEFORE_EOS)
 # As in connect-mirror-maker.sh: a heap that grows from 256 MB to 2 GB (the last -Xms counts).
+#: Heliograph logs at DEBUG how long its recurring jobs take (`measures/job_log.py`).
+_DURATIONS = "HELIOGRAPH_LOG_LEVEL=heliograph.runtime.connectors.schedule=DEBUG"
 _MM2_JVM = ("-Xms256M", *PRODUCTION_JVM, "-Djava.awt.headless=true")
 
 
@@ -104,7 +106,8 @@ class Assignment:
         file = write_mirror_file(self.folder, self.properties())
         python = sys.executable if self.python is None else str(self.python)
         if self._is_heliograph:
-            return heliograph_command("run", str(file), python=python)
+            # By the environment, since an earlier checkout does not have the option.
+            return ["env", _DURATIONS, *heliograph_command("run", str(file), python=python)]
         if self.system in (System.RAW_COPY, System.BEFORE_RAW_COPY):
             script = self._checkout / "benchmarks" / "raw_copy.py"
             return [python, str(script), str(file), "--processes", str(self.processes)]

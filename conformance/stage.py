@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import http.client
 import os
-import subprocess
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +14,7 @@ from confluent_kafka.admin import NewTopic
 
 from conformance.errors import ConformanceError
 from conformance.sequence.names import TOPIC
+from harness import connect_workers
 from harness.cluster_side import QUIET, ClusterSide, running_clusters
 from harness.mirrors import heliograph_command
 from harness.processes import running_process
@@ -25,8 +23,6 @@ from heliograph.embedded.ports import free_port
 from heliograph.embedded.properties import render_properties
 from heliograph.embedded.tools import connect_worker_command
 
-_READY_SECONDS = 90.0
-_LOOK_SECONDS = 0.2
 _PARTITIONS, _RECORDS = 2, 10
 
 
@@ -55,7 +51,7 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
         file.write_text(render_properties(worker_properties(target.bootstrap_servers, port)))
         command = _command(system, file, folder)
         with running_process(command, folder / "console.log", os.environ) as process:
-            _wait_until_ready(process, port, folder)
+            connect_workers.wait_until_ready(process, port, folder / "console.log")
             yield Stage(
                 url=f"http://127.0.0.1:{port}",
                 clusters={
@@ -67,23 +63,8 @@ def stage(system: System, folder: Path) -> Iterator[Stage]:
 
 def worker_properties(bootstrap: str, port: int) -> dict[str, str]:
     """The same configuration for both workers."""
-    converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
     return {
-        "bootstrap.servers": bootstrap,
-        "group.id": "conformance",
-        "listeners": f"http://127.0.0.1:{port}",
-        "key.converter": converter,
-        "value.converter": converter,
-        **{
-            key: value
-            for kind in ("config", "offset", "status")
-            for key, value in (
-                (f"{kind}.storage.topic", f"conformance-{kind}"),
-                (f"{kind}.storage.replication.factor", "1"),
-            )
-        },
-        "offset.flush.interval.ms": "1000",
-        "scheduled.rebalance.max.delay.ms": "0",
+        **connect_workers.worker_properties(bootstrap, port, "conformance"),
         "access.control.allow.origin": "http://known.example",
         "access.control.allow.methods": "GET,POST,PUT",
         "response.http.headers.config": "set X-Conformance: yes",
@@ -104,31 +85,3 @@ def _command(system: System, file: Path, folder: Path) -> Sequence[str]:
     if system is System.OURS:
         return heliograph_command("serve", str(file))
     return connect_worker_command(file, log=folder / "worker.log")
-
-
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int, folder: Path) -> None:
-    deadline = time.monotonic() + _READY_SECONDS
-    while not _healthy(port):
-        if process.poll() is not None or time.monotonic() > deadline:
-            console = (folder / "console.log").read_text(errors="replace")
-            raise ConformanceError(
-                f"worker in {folder}: "
-                + (
-                    f"not ready after {_READY_SECONDS:.0f} s"
-                    if process.poll() is None
-                    else "exited"
-                )
-                + f"; its console ends with:\n{console[-2000:]}"
-            )
-        time.sleep(_LOOK_SECONDS)
-
-
-def _healthy(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=15)
-    try:
-        connection.request("GET", "/health")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()

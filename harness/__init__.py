@@ -1,1 +1,2 @@
-"""What benchmarks, chaos and conformance share: clusters, mirrors, processes, log ends, result files."""
+"""What benchmarks, chaos, conformance, examples and tests share: clusters, certificates, mirrors, processes,
+result files."""

@@ -15,6 +15,8 @@ import psutil
 from heliograph.embedded import KAFKA_VERSION
 
 _ROOT = Path(__file__).parents[1]
+#: What the proofs themselves write.
+_OF_RESULTS = (":!chaos/results", ":!dashboards/results", ":!docs/images", ":!docs/dashboards.md")
 
 
 def write_json(file: Path, content: object) -> None:
@@ -50,7 +52,7 @@ def commit() -> str:
     repository or git."""
     try:
         head = _git("rev-parse", "--short", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no", ".", ":!chaos/results")
+        changed = _git("status", "--porcelain", "--untracked-files=no", ".", *_OF_RESULTS)
     except (OSError, subprocess.CalledProcessError):
         return ""
     return f"{head}-dirty" if changed else head

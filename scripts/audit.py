@@ -21,7 +21,9 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
         command = [
-            *(sys.executable, "-m", "pip_audit", "--requirement", str(ROOT / "requirements.lock")),
+            *(sys.executable, "-m", "pip_audit"),
+            *("--requirement", str(ROOT / "requirements.lock")),
+            *("--requirement", str(ROOT / "requirements-java.lock")),
             *("--require-hashes", "--no-deps", "--disable-pip", "--progress-spinner", "off"),
             *("--format", "json", "--output", str(report)),
         ]

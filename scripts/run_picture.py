@@ -1,7 +1,7 @@
-"""Makes docs/images/run.svg from a real `heliograph run` on a terminal: python -m scripts.run_picture
+"""Makes docs/images/run*.svg from a real `heliograph run` on a terminal: python -m scripts.run_picture
 
 Starts two clusters of one broker each, writes records to two topics, runs the mirror of README.md in a pseudo
-terminal until all topics are in its table, and draws the screen.
+terminal until all topics are in its table, and draws the screen at several widths: the terminal is resized.
 """
 
 from __future__ import annotations
@@ -32,15 +32,20 @@ from harness.mirrors import heliograph_command, mirror_properties, write_mirror_
 from harness.pace import Pace
 from heliograph.embedded import Cluster
 
-OUT = Path(__file__).parents[1] / "docs" / "images" / "run.svg"
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+#: Columns of the terminal, by file.
+WIDTHS = {"run.svg": 100, "run-60.svg": 60, "run-160.svg": 160}
 TOPICS = {"orders": (3, 4_000, b"x" * 50), "payments": (1, 1_000, b"x" * 20)}
-COLUMNS, ROWS = 110, 14
+ROWS = 28
 _START_SECONDS = 240.0
 #: After all topics are in the table: the rates are those of the last 4 s.
 _SETTLE_SECONDS = 10.0
-_ROW_OK = re.compile(r"│ *ok *│")
-#: A mode (skipped); cursor up (A) and erase line (K); line feed; text with its colours.
-_TOKEN = re.compile(r"\x1b\[\?\d+[hl]|\x1b\[(\d*)([AK])|(\n)|((?:\x1b\[[\d;]*m|[^\x1b\r\n])+)")
+_RESIZE_SECONDS = 2.0
+_STOP_SECONDS = 60.0
+_ROW_OK = re.compile(r"  ok *$")
+_FIRST_LINE = ("heliograph · up", "heliograph top")
+#: A mode (skipped); cursor up (A), home (H), erase screen (J) and line (K); line feed; text with its colours.
+_TOKEN = re.compile(r"\x1b\[\?\d+[hl]|\x1b\[(\d*)([AHJK])|(\n)|((?:\x1b\[[\d;]*m|[^\x1b\r\n])+)")
 _SVG = """\
 <svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
     <style>
@@ -76,7 +81,7 @@ _SVG = """\
 
 class Screen:
     """The lines of a terminal with their colours. Knows what rich's live display sends: whole lines of text,
-    line feed, cursor up, erase line."""
+    line feed, cursor up, erase line, and a cleared screen."""
 
     def __init__(self) -> None:
         self.lines = [""]
@@ -95,6 +100,19 @@ class Screen:
                 self._row = max(0, self._row - int(count or 1))
             elif command == "K":
                 self.lines[self._row] = ""
+            elif command is not None:
+                self.lines, self._row = [""], 0
+
+    @property
+    def view(self) -> list[str]:
+        """The lines of the live view, without those of the log above it."""
+        first = [n for n, line in enumerate(self.lines) if plain(line).startswith(_FIRST_LINE)]
+        return self.lines[first[-1] :] if first else []
+
+
+def _take_terminal() -> None:
+    """In the new process: standard input is its terminal, as in a shell, so that it may read keys."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Terminal:
@@ -103,7 +121,7 @@ class Terminal:
     def __init__(self, command: list[str]) -> None:
         self.screen = Screen()
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 2 * ROWS, COLUMNS, 0, 0))
+        self.resize(WIDTHS["run.svg"])
         environment = {**os.environ, "TERM": "xterm"}
         self._process = subprocess.Popen(
             command,
@@ -112,8 +130,12 @@ class Terminal:
             stderr=slave,
             env=environment,
             start_new_session=True,
+            preexec_fn=_take_terminal,
         )
         os.close(slave)
+
+    def resize(self, columns: int) -> None:
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
 
     def read(self, seconds: float) -> None:
         """Reads what the command writes in this time."""
@@ -125,13 +147,18 @@ class Terminal:
                 data = os.read(self._master, 1 << 16)
             except OSError as e:  # EIO: the command has exited
                 lines = "\n".join(self.screen.lines)
-                raise HarnessError(f"heliograph run has exited:\n{lines}") from e
+                raise HarnessError(f"the command has exited:\n{lines}") from e
             self.screen.write(data.decode(errors="replace"))
 
-    def stop(self) -> None:
-        self._process.send_signal(signal.SIGTERM)
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def stop(self) -> int:
+        """Its exit code."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
         try:
-            self._process.wait(30)
+            return self._process.wait(_STOP_SECONDS)
         finally:
             self._process.kill()
             self._process.wait()
@@ -151,8 +178,8 @@ def write_records(bootstrap: str, ended: threading.Event) -> None:
     producer.flush(30)
 
 
-def capture(source: Cluster, target: Cluster, folder: Path) -> list[str]:
-    """The last lines of the screen once every topic is in the table, heartbeats included."""
+def capture(source: Cluster, target: Cluster, folder: Path) -> dict[str, list[str]]:
+    """By file, the lines of the view once every topic is in the table, heartbeats included."""
     properties = mirror_properties(
         ("home", source.bootstrap_servers),
         ("cloud", target.bootstrap_servers),
@@ -163,26 +190,35 @@ def capture(source: Cluster, target: Cluster, folder: Path) -> list[str]:
     terminal = Terminal(heliograph_command("run", str(file)))
     try:
         deadline = time.monotonic() + _START_SECONDS
-        while sum(map(is_ok, terminal.screen.lines[-ROWS:])) <= len(TOPICS):
+        while sum(map(is_ok, terminal.screen.view)) <= len(TOPICS):
             if time.monotonic() > deadline:
                 raise HarnessError(f"no table of all topics within {_START_SECONDS:.0f} s")
             terminal.read(0.5)
         terminal.read(_SETTLE_SECONDS)
-        while not is_ok(terminal.screen.lines[-2]):  # between two updates of the table
-            terminal.read(0.1)
-        return terminal.screen.lines[-ROWS:]
+        found = {}
+        for name, columns in WIDTHS.items():
+            terminal.resize(columns)
+            terminal.read(_RESIZE_SECONDS)
+            while not plain(terminal.screen.lines[-1]).endswith("? help"):  # between two updates
+                terminal.read(0.1)
+            found[name] = terminal.screen.view
+        return found
     finally:
         terminal.stop()
 
 
 def is_ok(line: str) -> bool:
     """Whether it is a row of the table without trouble."""
-    return _ROW_OK.search(Text.from_ansi(line).plain) is not None
+    return _ROW_OK.search(plain(line)) is not None
 
 
-def draw(lines: list[str], file: Path) -> None:
+def plain(line: str) -> str:
+    return Text.from_ansi(line).plain
+
+
+def draw(lines: list[str], columns: int, file: Path) -> None:
     with Path(os.devnull).open("w") as nowhere:
-        console = Console(record=True, width=COLUMNS, file=nowhere, force_terminal=True)
+        console = Console(record=True, width=columns, file=nowhere, force_terminal=True)
         for line in lines:
             console.print(Text.from_ansi(line), soft_wrap=True)
         picture = console.export_svg(title="heliograph run mm2.properties", code_format=_SVG)
@@ -199,11 +235,12 @@ def main() -> int:
         writer = threading.Thread(target=write_records, args=(source.bootstrap_servers, ended))
         writer.start()
         try:
-            lines = capture(source, target, Path(folder))
+            screens = capture(source, target, Path(folder))
         finally:
             ended.set()
             writer.join()
-    draw(lines, OUT)
+    for name, lines in screens.items():
+        draw(lines, WIDTHS[name], IMAGES / name)
     return 0
 
 

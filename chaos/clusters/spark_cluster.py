@@ -15,6 +15,7 @@ import psutil
 from chaos.errors import ChaosError
 from harness.processes import children, kill, runs
 from heliograph.embedded.child_process import ChildProcess
+from heliograph.machine.java import java_environment
 from heliograph.spark.jvm import spark_home
 
 _START_SECONDS = 180.0  # of a JVM, beside six brokers
@@ -107,11 +108,13 @@ class SparkCluster:
     def _run(self, name: str, what: str, *options: str) -> None:
         main = f"org.apache.spark.deploy.{what}.{what.capitalize()}"
         given = ("--properties-file", str(self._properties))
-        command = [str(spark_home() / "bin" / "spark-class"), main, *given, *options]
+        java = [f"{name}={value}" for name, value in java_environment().items()]
+        script = str(spark_home() / "bin" / "spark-class")
+        command = ["/usr/bin/env", *java, script, main, *given, *options]
         self._starts[name] = self._starts.get(name, 0) + 1
         log = self._log(name)
         log.touch()
-        # spark-class ends in `exec java`, so the pid stays the same.
+        # env and spark-class end in `exec`, so the pid stays the same.
         self._processes[name] = ChildProcess(command, output=log, scratch=None)
 
     @property

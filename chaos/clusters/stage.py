@@ -18,7 +18,7 @@ from chaos.clusters.proxy import Gate, Proxy
 from chaos.errors import ChaosError
 from harness.cluster_side import TIMEOUT_SECONDS, ClusterSide
 from heliograph.embedded import Cluster, Listener, start_all, stop_all
-from heliograph.embedded.tools import tool_command
+from heliograph.embedded.tools import SHORT_LIVED, tool_command
 
 NODES = 3
 _DIRECT, _PROXIED = "DIRECT", "PROXIED"
@@ -105,7 +105,9 @@ class Side(ClusterSide):
             file.flush()
             options = ("--reassignment-json-file", file.name, "--execute")
             command = tool_command(
-                "kafka-reassign-partitions", "--bootstrap-server", self.direct, *options
+                "kafka-reassign-partitions",
+                *("--bootstrap-server", self.direct, *options),
+                jvm_args=SHORT_LIVED,
             )
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False

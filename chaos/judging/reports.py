@@ -1,6 +1,6 @@
 """Reads reports from a mirror's log: source offsets that are lost, or may be copied twice.
 
-A report is a line at ERROR or WARNING that names a source partition and
+A report is a line at ERROR or WARN that names a source partition and
 
     source offsets 10 to 19      that range
     source offset 10 on          everything from there to the source's end at that moment
@@ -14,11 +14,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 Where = tuple[str, int]
-_LINE = re.compile(r"^(\d\d):(\d\d):(\d\d) (ERROR|WARNING) (.*)")
+_LINE = re.compile(r"^\[([^],]+),\d+\] (ERROR|WARN) (.*)")
 _SPAN = re.compile(r"source offsets? (\d+)(?: to (\d+)| on\b)")
 _TWICE = re.compile(r"duplicate|at least once|twice|may be copied again", re.IGNORECASE)
 #: Outputs of a service: output-<number>-<start time in nanoseconds>.log
@@ -31,28 +31,26 @@ class Report:
 
     at: datetime
     where: Where
-    error: bool  # at ERROR, not WARNING
+    error: bool  # at ERROR, not WARN
     first: int
     end: int | None
     duplicates: bool  # it says that records may be on the target twice
 
 
-def parse(lines: Iterable[str], began: datetime, topics: Sequence[str]) -> list[Report]:
-    """`began` gives the date: lines have a time of day only."""
+def parse(lines: Iterable[str], topics: Sequence[str]) -> list[Report]:
     partition = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, topics)) + r")-(\d+)(?![\w-])")
-    reports, at = [], began
+    reports = []
     for line in lines:
         found = _LINE.match(line)
         if found is None:
             continue
-        hour, minute, second, level, message = found.groups()
-        at = _next(at, int(hour), int(minute), int(second))
+        at, level, message = found.groups()
         named, span = partition.search(message), _SPAN.search(message)
         if named is None or span is None:
             continue
         reports.append(
             Report(
-                at=at,
+                at=datetime.fromisoformat(at),
                 where=(named[1], int(named[2])),
                 error=level == "ERROR",
                 first=int(span[1]),
@@ -63,19 +61,11 @@ def parse(lines: Iterable[str], began: datetime, topics: Sequence[str]) -> list[
     return reports
 
 
-def _next(before: datetime, hour: int, minute: int, second: int) -> datetime:
-    """A line more than 12 hours earlier in the day than the one before belongs to the next day; several
-    processes write to the file, so that lines may be some seconds out of order."""
-    at = before.replace(hour=hour, minute=minute, second=second, microsecond=0)
-    return at + timedelta(days=1) if before - at > timedelta(hours=12) else at
-
-
 def read_reports(folder: Path, topics: Sequence[str]) -> list[Report]:
     """The reports of all processes with their output in `folder`."""
     reports: list[Report] = []
     for file in sorted(folder.glob(_OUTPUTS)):
-        began = datetime.fromtimestamp(int(file.stem.rpartition("-")[2]) / 1e9)  # noqa: DTZ006 - as in logs
-        reports += parse(file.read_text(errors="replace").splitlines(), began, topics)
+        reports += parse(file.read_text(errors="replace").splitlines(), topics)
     return reports
 
 

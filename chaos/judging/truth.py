@@ -21,7 +21,7 @@ class Allowance:
     truncated: bool = False
     #: Records deleted on the source may be missing, if a line at ERROR names their offsets.
     passed_over: bool = False
-    #: Records may be on the target twice, if a line at WARNING or ERROR names their offsets and warns of it.
+    #: Records may be on the target twice, if a line at WARN or ERROR names their offsets and warns of it.
     copied_again: bool = False
 
 

@@ -131,7 +131,9 @@ class BadKeyMaterial(SecurityFailed):
 
 class TlsFailed(SecurityFailed):
     """The TLS handshake failed: the peer's certificate is not trusted, the peer rejects ours, or they have no
-    protocol in common."""
+    protocol in common. `verify_code` is OpenSSL's X509_V_ERR_… if we do not trust the certificate."""
+
+    verify_code: int | None = None
 
 
 class LoginFailed(SecurityFailed):

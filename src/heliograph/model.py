@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from heliograph.measured import NO_BATCHES, NO_TIMES, BatchCounts, Times
 from heliograph.security import PLAINTEXT, Security
 
 
@@ -83,12 +84,13 @@ _EPOCHS = 8
 class LogBounds(NamedTuple):
     """`start` and `end` (the high watermark) of a log, and the end offset of the epoch of a mark in it (None:
     not requested). `epoch` is the epoch that ends there: the mark's, or the newest before it that the leader
-    has."""
+    has. `leader_epoch` is the leader's own, -1 if not known."""
 
     start: int
     end: int
     epoch_end: int | None = None
     epoch: int = -1
+    leader_epoch: int = -1
 
 
 class IsolationLevel(StrEnum):
@@ -119,6 +121,9 @@ class ProducerSnapshot(NamedTuple):
     stored offset with them to see whether another program has changed it. `isolation` is the isolation level
     under which records were numbered; None if the writer's version did not record it. `mark` is that of the
     newest record fetched, at or after `upstream`.
+
+    `retired`: the copy continues at `upstream` under the next epoch of `identity`, whose records are all
+    settled; the target's log ended at `downstream` or later. Only leases and receipts have such snapshots.
     """
 
     upstream: int
@@ -128,14 +133,22 @@ class ProducerSnapshot(NamedTuple):
     stored: tuple[int, ...] = ()
     isolation: IsolationLevel | None = None
     mark: LeaderEpochMark | None = None
+    retired: bool = False
+
+    def retire(self, upstream: int) -> ProducerSnapshot:
+        """Continue at another position."""
+        return self._replace(upstream=upstream, retired=True)
 
 
 class AckedOffsets(NamedTuple):
     """All records before source offset `upstream` were acknowledged, at offsets below the target's
-    `downstream`."""
+    `downstream`. Under exactly once also: `last` is the target offset of the newest of them, and the log was
+    whole under `leader_epoch` of its leader; -1: not known."""
 
     upstream: int
     downstream: int
+    last: int = -1
+    leader_epoch: int = -1
 
 
 class TopicIdPair(NamedTuple):
@@ -396,10 +409,15 @@ class Receipt:
     quarantined   records not mirrored because the target rejects them
     throttled     the flow's byte rate has slowed the copy in the last 2 s
     snapshot      only in the last receipt of an epoch
+    acked_offsets only in the last receipt of an epoch, under exactly once
     ranges, gaps  new since the previous receipt
     mark          of the newest record fetched, which may be ahead of `position`
     generation    of the lease
     recheck       a topic is missing or is not the one of the lease: the driver has to check
+    newest_ms     the newest record timestamp on the target, -1 if there is none
+    resumes       how often it was determined how much is on the target
+    batches       of the source, by what became of them
+    ages          of records when they were fetched; latencies: when they were acknowledged
 
     Tasks send receipts every second; the next epoch starts from the last one.
     """
@@ -423,5 +441,18 @@ class Receipt:
     mark: LeaderEpochMark | None = None
     generation: int = 0
     recheck: bool = False
+    acked_offsets: AckedOffsets | None = None
     gaps: tuple[Gap, ...] = ()
     ranges: tuple[OffsetRange, ...] = ()
+    newest_ms: int = -1
+    resumes: int = 0
+    batches: BatchCounts = NO_BATCHES
+    ages: Times = NO_TIMES
+    latencies: Times = NO_TIMES
+
+    def without_news(self) -> Receipt:
+        """Once it was sent: without what is new since the previous receipt."""
+        if not (self.ranges or self.gaps or self.ages.is_news or self.latencies.is_news):
+            return self
+        ages, latencies = self.ages.reported(), self.latencies.reported()
+        return replace(self, ranges=(), gaps=(), ages=ages, latencies=latencies)

@@ -12,18 +12,44 @@ from heliograph.spark.session import LocalSpark
 from support.clusters.grouping import client
 from support.flows.handmade import HandMade
 from support.flows.mirroring import TARGET, Flow, new_alias
+from support.lanes import Lanes
 
 HERE = Path(__file__).parent
 #: Records of tests are years old, and a broker would delete them 30 s after its start. Compaction looks
-#: for work every 15 s by default; a test that waits for holes should not.
-_SETTINGS = {"log.retention.ms": "-1", "log.cleaner.backoff.ms": "100"}
+#: for work every 15 s by default; a test that waits for holes should not. Each look costs 1 % of a core per
+#: 100 partitions and second: at 100 ms it took 270 CPU seconds of a run.
+_SETTINGS = {"log.retention.ms": "-1", "log.cleaner.backoff.ms": "1000"}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.real)
             item.add_marker(pytest.mark.xdist_group(_lane(item)))
+
+
+_lanes = pytest.StashKey[Lanes]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    lanes = session.stash[_lanes] = Lanes()
+    lanes.expect(_lane(item) for item in session.items if item.path.is_relative_to(HERE))
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    item.session.stash[_lanes].begin(_lane(item))
+
+
+@pytest.hookimpl(trylast=True)  # after the test's own fixtures
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    item.session.stash[_lanes].end(_lane(item))
+
+
+@pytest.fixture(scope="session")
+def lanes(request: pytest.FixtureRequest) -> Lanes:
+    """For fixtures of the session that end with their lane."""
+    return request.session.stash[_lanes]
 
 
 def _lane(item: pytest.Item) -> str:
@@ -55,11 +81,12 @@ def target_cluster(_clusters: tuple[Cluster, Cluster]) -> Cluster:
 
 
 @pytest.fixture(scope="session")
-def three_brokers() -> Iterator[Cluster]:
+def three_brokers(lanes: Lanes) -> Iterator[Cluster]:
     """One cluster of three brokers; a test that stops a node starts it again."""
     # As brokers have it by default; the others do not let a new group wait.
     settings = _SETTINGS | {"group.initial.rebalance.delay.ms": "3000"}
     with Cluster("three", nodes=3, settings=settings) as cluster:
+        lanes.at_end(cluster.stop)
         yield cluster
 
 

@@ -8,6 +8,7 @@ imported, with their submodules; None: any, since the operator wrote the configu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 from heliograph.errors import ConfigError
 from heliograph.policy import config_filter as configs
@@ -27,6 +28,8 @@ from heliograph.policy.rename import (
 Settings = Mapping[str, str]
 
 _MIRROR = "org.apache.kafka.connect.mirror."
+#: A class of the user's may well be called MyReplicationPolicy or CustomTopicFilter.
+_LIKE = 0.85
 _SEPARATOR = "replication.policy.separator"
 _INTERNAL_SEPARATOR = "replication.policy.internal.topic.separator.enabled"
 
@@ -88,6 +91,7 @@ def replication_policy(
                 topic_map=read_topic_map(settings.get(TOPIC_MAP, "")),
                 rules=read_rename_rules(settings.get(TOPIC_RENAME, "")),
             )
+    _refuse_misspelt(option, class_name)
     alias = {} if source_alias is None else {"source.cluster.alias": source_alias}
     policy: ReplicationPolicy = ported_class(option, class_name, {**settings, **alias}, modules)
     return policy
@@ -102,6 +106,7 @@ def topic_filter(
             _patterns(settings, "topics", topics.DEFAULT_TOPICS),
             _patterns(settings, "topics.exclude", topics.DEFAULT_TOPICS_EXCLUDE),
         )
+    _refuse_misspelt("topic.filter.class", class_name)
     ported = ported_class("topic.filter.class", class_name, settings, modules)
     return PortedFilter(class_name, ported.should_replicate_topic)
 
@@ -115,6 +120,7 @@ def group_filter(
             _patterns(settings, "groups", groups.DEFAULT_GROUPS),
             _patterns(settings, "groups.exclude", groups.DEFAULT_GROUPS_EXCLUDE),
         )
+    _refuse_misspelt("group.filter.class", class_name)
     ported = ported_class("group.filter.class", class_name, settings, modules)
     return PortedFilter(class_name, ported.should_replicate_group)
 
@@ -130,6 +136,7 @@ def config_property_filter(
             ),
             settings.get("use.defaults.from", "target").strip(),
         )
+    _refuse_misspelt("config.property.filter.class", class_name)
     ported: configs.ConfigPropertyFilter = ported_class(
         "config.property.filter.class", class_name, settings, modules
     )
@@ -140,6 +147,21 @@ def _built_in(class_name: str, kinds: Sequence[str], suffix: str) -> str | None:
     """The built-in kind of a class name: MM2's full name, or a simple name."""
     simple = class_name.removeprefix(_MIRROR)
     return next((kind for kind in kinds if simple == kind + suffix), None)
+
+
+def _refuse_misspelt(option: str, class_name: str) -> None:
+    """A name like that of a built-in class is misspelt, or has the wrong package; others need a class of the
+    user's (`ported.py`)."""
+    kinds, suffix = _KINDS[option]
+    simple = class_name.rpartition(".")[2]
+    by_lower = {f"{kind}{suffix}".lower(): f"{kind}{suffix}" for kind in kinds}
+    found = get_close_matches(simple.lower(), by_lower, n=1, cutoff=_LIKE)
+    if found and ":" not in class_name:
+        built_in = by_lower[found[0]]
+        package = "" if built_in == "RenameReplicationPolicy" else _MIRROR
+        raise ConfigError(
+            f"{option}: {class_name} is not built in; did you mean {built_in}? Write {package}{built_in}"
+        )
 
 
 def _refuse_renaming(class_name: str, settings: Settings) -> None:

@@ -80,6 +80,7 @@ _HEX = regex.compile(r"\\x\{([0-9a-fA-F]{1,6})\}")
 _HEX_PAIR = regex.compile(r"\\x[0-9a-fA-F]{2}")
 _OCTAL = regex.compile(r"\\0([0-3]?[0-7]{1,2})")
 _NAMED_REFERENCE = regex.compile(r"\\k<([a-zA-Z][a-zA-Z0-9]*)>")
+_REPLACEMENT_NAME = regex.compile(r"\{([a-zA-Z][a-zA-Z0-9]*)\}")
 _NUMBERED_REFERENCE = regex.compile(r"\\[1-9]")
 
 
@@ -102,6 +103,22 @@ class JavaPattern:
         match = self._match(text)
         return None if match is None else match.groups("")
 
+    def replace_first(self, text: str, replacement: str) -> str:
+        """As `Matcher.replaceFirst`: `text` with the first place where the pattern is found replaced."""
+        try:
+            found = self._compiled.search(text, timeout=_MATCH_SECONDS)
+        except TimeoutError:
+            raise self._too_slow(text) from None
+        if found is None:
+            return text
+        parts = read_replacement(self, replacement)
+        new = "".join(part if isinstance(part, str) else found[part[0]] or "" for part in parts)
+        return f"{text[: found.start()]}{new}{text[found.end() :]}"
+
+    @property
+    def group_names(self) -> frozenset[str]:
+        return frozenset(self._compiled.groupindex)
+
     @property
     def group_count(self) -> int:
         return int(self._compiled.groups)
@@ -110,13 +127,67 @@ class JavaPattern:
         try:
             return self._compiled.fullmatch(text, timeout=_MATCH_SECONDS)
         except TimeoutError:
-            reason = (
-                f"more than {_MATCH_SECONDS:g} s to match {text!r}; write it with fewer choices"
-            )
-            raise InvalidPattern(self.pattern, 0, reason) from None
+            raise self._too_slow(text) from None
+
+    def _too_slow(self, text: str) -> InvalidPattern:
+        reason = f"more than {_MATCH_SECONDS:g} s to match {text!r}; write it with fewer choices"
+        return InvalidPattern(self.pattern, 0, reason)
 
     def __reduce__(self) -> tuple[type[JavaPattern], tuple[str]]:
         return (JavaPattern, (self.pattern,))
+
+
+#: A text, or a group by number or name.
+ReplacementPart = str | tuple[int | str]
+
+
+def read_replacement(pattern: JavaPattern, replacement: str) -> list[ReplacementPart]:
+    r"""The parts of a replacement of `Matcher.replaceFirst`: text, `$1`, `${name}`, `\` before a character.
+
+    Raises ValueError with Java's sentence.
+    """
+    parts: list[ReplacementPart] = []
+    at = 0
+    while at < len(replacement):
+        character = replacement[at]
+        at += 1
+        if character == "\\":
+            if at == len(replacement):
+                raise ValueError("character to be escaped is missing")
+            parts.append(replacement[at])
+            at += 1
+        elif character == "$":
+            part, at = _group_reference(pattern, replacement, at)
+            parts.append(part)
+        else:
+            parts.append(character)
+    return parts
+
+
+def _group_reference(
+    pattern: JavaPattern, replacement: str, at: int
+) -> tuple[ReplacementPart, int]:
+    if replacement[at : at + 1] == "{":
+        name = _REPLACEMENT_NAME.match(replacement, at)
+        if name is None:
+            raise ValueError("named capturing group is missing trailing '}'")
+        if name[1] not in pattern.group_names:
+            raise ValueError(f"No group with name {{{name[1]}}}")
+        return (name[1],), name.end()
+    if not replacement[at : at + 1].isdecimal() or not replacement[at].isascii():
+        raise ValueError("Illegal group reference")
+    number = int(replacement[at])
+    if number > pattern.group_count:
+        raise ValueError(f"No group {number}")
+    at += 1
+    # Further digits belong to the number as long as there is such a group.
+    while replacement[at : at + 1].isdecimal() and replacement[at].isascii():
+        longer = number * 10 + int(replacement[at])
+        if longer > pattern.group_count:
+            break
+        number = longer
+        at += 1
+    return (number,), at
 
 
 def _compile(pattern: str) -> regex.Pattern[str]:

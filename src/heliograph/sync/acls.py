@@ -23,18 +23,21 @@ ALL_ACLS = "topic ACLs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclDifferences:
-    """ACLs that the target lacks; problems under `ALL_ACLS`."""
+    """ACLs that the target lacks; problems under `ALL_ACLS`. `note`: why there is nothing to do."""
 
     missing: Sequence[TopicAcl]
     problems: dict[str, str]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclChanges:
-    """ACLs created on the target; problems by remote topic, or under `ALL_ACLS`."""
+    """ACLs created on the target; problems by remote topic, or under `ALL_ACLS`. `note`: why there is nothing
+    to do."""
 
     applied: Sequence[TopicAcl]
     problems: dict[str, str]
+    note: str | None = None
 
 
 def sync_acls(
@@ -42,6 +45,8 @@ def sync_acls(
 ) -> AclChanges:
     """Create the ACLs that the target lacks; none is ever deleted."""
     found = observe_acls(flow, topic_filter, source, target)
+    if found.note is not None:
+        return AclChanges(applied=(), problems={}, note=found.note)
     failed = create_topic_acls(target, found.missing)
     if refusal := next(
         (
@@ -51,7 +56,8 @@ def sync_acls(
         ),
         None,
     ):
-        return AclChanges(applied=(), problems=_given_up(refusal, "target", "ALTER"))
+        given_up = _given_up(refusal, "target", "ALTER")
+        return AclChanges(applied=(), problems=given_up.problems, note=given_up.note)
     applied = tuple(acl for acl in found.missing if acl not in failed)
     for acl in applied:
         log.info("flow %s: %s", flow.name, acl)
@@ -66,14 +72,14 @@ def observe_acls(
     try:
         on_source = describe_topic_acls(source)
     except BrokerError as error:
-        return AclDifferences(missing=(), problems=_given_up(error, "source", "DESCRIBE"))
+        return _given_up(error, "source", "DESCRIBE")
     try:
         on_target = describe_topic_acls(target)
     except BrokerError as error:
         # MM2 never lists the target's ACLs: with permission to create but not to list, all are sent each
         # time.
         if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-            return AclDifferences(missing=(), problems=_given_up(error, "target", "DESCRIBE"))
+            return _given_up(error, "target", "DESCRIBE")
         on_target = []
     missing = plan_acls(
         on_source,
@@ -84,18 +90,17 @@ def observe_acls(
     return AclDifferences(missing=missing, problems={})
 
 
-def _given_up(error: BrokerError, cluster: str, right: str) -> dict[str, str]:
-    """The problem for an error that a retry cannot resolve; raises any other."""
+def _given_up(error: BrokerError, cluster: str, right: str) -> AclDifferences:
+    """For an error that a retry cannot resolve: a note if the cluster has no ACLs, else the problem. Raises
+    any other."""
     if error.code == ErrorCode.SECURITY_DISABLED:
-        sentence = (
+        note = (
             f"No ACL authorizer is configured on the {cluster} Kafka cluster, so no topic ACL syncing "
             "will take place. Consider disabling topic ACL syncing by setting sync.topic.acls.enabled "
             "to 'false'."
         )
-    elif error.code == ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
-        sentence = (
-            f"{error}; grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
-        )
-    else:
+        return AclDifferences(missing=(), problems={}, note=note)
+    if error.code != ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         raise error
-    return {ALL_ACLS: sentence}
+    remedy = f"grant {right} on the {cluster} cluster, or set sync.topic.acls.enabled=false"
+    return AclDifferences(missing=(), problems={ALL_ACLS: f"{error}; {remedy}"})

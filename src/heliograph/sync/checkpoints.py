@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heliograph.client.admin.groups import committed_offsets
 from heliograph.client.net.cluster import ClusterClient
@@ -30,6 +30,7 @@ from heliograph.plan.checkpoints import (
     plan_checkpoints,
     why_none_followed,
 )
+from heliograph.plan.unmatched import unmatched_groups
 from heliograph.sync.checkpoint_log import CheckpointLog, CheckpointsByGroup
 from heliograph.sync.followed_groups import FollowedGroups, followed_groups
 from heliograph.sync.group_offsets import log_ends, take_back_group_offsets
@@ -44,12 +45,15 @@ log = logging.getLogger(__name__)
 class Emitted:
     """`untranslated` has, by group and source partition, why there is no checkpoint for an offset.
 
-    `malformed` counts malformed records of the internal topics since the start.
+    `malformed` counts malformed records of the internal topics since the start. `inexact`: by group whose
+    translation is not exact, how many records it may read again on the target, at most.
     """
 
     checkpoints: int
     groups: int
     malformed: int
+    written: tuple[Checkpoint, ...]
+    inexact: Mapping[str, int]
     untranslated: Mapping[str, Mapping[TopicPartition, str]]
     problems: dict[str, str]
 
@@ -111,6 +115,8 @@ class CheckpointSync:
         self._void = VoidCheckpoints(flow.name)
         self._seen: dict[str, dict[TopicPartition, tuple[int, int]]] = {}
         self._untranslated: dict[str, dict[TopicPartition, str]] = {}
+        #: Records that a group may read again, by source partition whose translation is not exact.
+        self._behind: dict[str, dict[TopicPartition, int]] = {}
 
     def learn(
         self,
@@ -137,6 +143,7 @@ class CheckpointSync:
     def refresh_groups(self) -> FollowedGroups:
         """Read again which of the source's groups are to be followed."""
         found = followed_groups(self._source, self._group_filter, self.target_name, self._offsets)
+        found = replace(found, unmatched=unmatched_groups(self._flow, found.present))
         followed = found.followed
         if followed != self._followed:
             log.info("flow %s: following %d groups", self._flow.name, len(followed))
@@ -144,6 +151,7 @@ class CheckpointSync:
         for forgotten in self._seen.keys() - followed:
             del self._seen[forgotten]
             self._untranslated.pop(forgotten, None)
+            self._behind.pop(forgotten, None)
         return found
 
     def emit(self, now_ms: int) -> Emitted:
@@ -269,10 +277,20 @@ class CheckpointSync:
             for partition, committed in its.items():
                 seen[partition] = (committed.offset, versions.get(partition, 0))
                 untranslated.pop(partition, None)
+                self._note_behind(group, partition, committed.offset)
             untranslated |= due.planned[group].untranslated
         for checkpoint in due.emit:
             self._previous.setdefault(checkpoint.group, {})[checkpoint.topic_partition] = checkpoint
         self._void.replaced(due.emit, due.from_start)
+
+    def _note_behind(self, group: str, partition: TopicPartition, offset: int) -> None:
+        followed = self.target_name(partition.topic) is not None
+        behind = self._translation.behind(partition, offset) if followed and offset >= 0 else 0
+        its = self._behind.setdefault(group, {})
+        if behind:
+            its[partition] = behind
+        else:
+            its.pop(partition, None)
 
     # ── the target's topics ──────────────────────────────────────────────────────────────────
 
@@ -318,6 +336,8 @@ class CheckpointSync:
     def _emitted(self, checkpoints: list[Checkpoint], problems: dict[str, str]) -> Emitted:
         return Emitted(
             checkpoints=len(checkpoints),
+            written=tuple(checkpoints),
+            inexact={group: sum(its.values()) for group, its in self._behind.items() if its},
             groups=len(self._followed or ()),
             malformed=self._log.malformed + self._translation.malformed,
             untranslated=self._untranslated,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from heliograph.client.admin.groups import committed_offsets, list_groups
 from heliograph.client.net.cluster import ClusterClient
@@ -14,11 +14,18 @@ from heliograph.policy.group_filter import GroupFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowedGroups:
-    """`passed_over` has the reason for each of the source's other groups."""
+    """`passed_over` has the reason for each of the source's other groups; `unmatched`: items of `groups` that
+    match nothing."""
 
     followed: frozenset[str]
     passed_over: dict[str, str]
     problems: dict[str, str]
+    unmatched: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def present(self) -> frozenset[str]:
+        """All groups of the source."""
+        return self.followed | self.passed_over.keys() | self.problems.keys()
 
 
 def followed_groups(

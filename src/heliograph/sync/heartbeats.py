@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import Heartbeats
@@ -11,9 +13,11 @@ from heliograph.mm2.connect.offsets import (
     murmur2_partition,
 )
 from heliograph.mm2.heartbeat import Heartbeat
-from heliograph.plan.internal_topics import heartbeat_topics
+from heliograph.plan.internal_topics import heartbeat_topics, worker_topics
 from heliograph.records.decode import Record
 from heliograph.sync.internal_topics import ensure_internal_topic
+
+log = logging.getLogger(__name__)
 
 
 class HeartbeatSync:
@@ -36,6 +40,7 @@ class HeartbeatSync:
             if problems:
                 return problems
             self._store_offset(now_ms)
+            self._ensure_worker_topics()
             self._prepared = True
         beat = Heartbeat(self._config.source, self._config.target, now_ms)
         record = Record(timestamp=now_ms, key=beat.key(), value=beat.value())
@@ -49,6 +54,13 @@ class HeartbeatSync:
             if problem is not None:
                 problems[placed.topic.name] = problem
         return problems
+
+    def _ensure_worker_topics(self) -> None:
+        """Heartbeats do without these topics, so that one which cannot be created is no problem."""
+        for placed in worker_topics(self._config):
+            problem = ensure_internal_topic(self._clusters[placed.alias], placed)
+            if problem is not None:
+                log.info("%s: %s; heartbeats do without it", self._config.name, problem)
 
     def _store_offset(self, now_ms: int) -> None:
         """Store the offset that a Connect worker would store for a heartbeat connector; it is not used."""

@@ -110,7 +110,10 @@ def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
 
 def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
     if error.code == ErrorCode.INVALID_REPLICATION_FACTOR:
-        return f"set {option} (now {topic.replication_factor}) to what its brokers allow"
+        return (
+            f"set {option} (now {topic.replication_factor}) to what its brokers allow; heliograph plan "
+            "prints all such settings as lines to paste"
+        )
     return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
 
 

@@ -1,4 +1,4 @@
-"""Writes the status of a flow and of its partitions to Heliograph's state topic on the target.
+"""Writes the status of a flow and of its partitions, and events, to Heliograph's state topic on the target.
 
 `heliograph status` reads it from anywhere, and a mirror in the other direction finds cycles by it. Only
 changes are written.
@@ -6,13 +6,19 @@ changes are written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
 from heliograph.config.mirror_config import FlowConfig
-from heliograph.mm2.state_records import FlowStatus, GapRecord, PartitionStatus, first_problems
+from heliograph.mm2.state_records import (
+    EventRecord,
+    FlowStatus,
+    GapRecord,
+    PartitionStatus,
+    first_problems,
+)
 from heliograph.model import Receipt, TopicIdPair, TopicPartition
 from heliograph.plan.internal_topics import state_of
 from heliograph.policy.topic_filter import DefaultTopicFilter
@@ -54,6 +60,7 @@ class StateSync:
         problems: Mapping[str, str],
         origins: Mapping[TopicPartition, TopicIdPair],
         gaps: Iterable[GapRecord],
+        events: Sequence[EventRecord] = (),
         restarts: int,
         now_ms: int,
     ) -> dict[str, str]:
@@ -74,9 +81,10 @@ class StateSync:
         partitions |= {record.key(): record.value() for record in gaps}
         news = {k: v for k, v in partitions.items() if self._written.get(k) != v}
         gist = (state, refused, restarts, *sorted(problems))
-        if news or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
+        if news or events or self._told[0] != gist or now_ms - self._told[1] >= _ALIVE_MS:
             status = replace(self._flow_status(state, refused, problems, now_ms), restarts=restarts)
-            records = [(status.key(), status.value()), *news.items()]
+            history = [(event.key(), event.value()) for event in events]
+            records = [(status.key(), status.value()), *news.items(), *history]
             self._writer.write({0: [Record(timestamp=now_ms, key=k, value=v) for k, v in records]})
             self._written |= news
             self._told = (gist, now_ms)

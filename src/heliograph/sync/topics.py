@@ -16,6 +16,7 @@ from heliograph.errors import BrokerError
 from heliograph.plan.configs import new_topic_configs
 from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
+from heliograph.plan.unmatched import unmatched_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
 from heliograph.wire.error_codes import ErrorCode
@@ -30,18 +31,20 @@ _PATIENCE_SECONDS = 2.0
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedTopics:
     """The plan, ready to be carried out except for remote topics in `failed`, whose source settings could
-    not be read. `refusals` are source topics that are not mirrored because of a loop."""
+    not be read. `refusals` are source topics that are not mirrored because of a loop; `unmatched` items of
+    `topics` match nothing."""
 
     plan: TopicPlan
     source: Mapping[str, int]
     failed: Mapping[str, BrokerError]
     refusals: Mapping[str, str]
+    unmatched: Mapping[str, str]
     ids: TopicIds
 
     def outcome(self, refused: Mapping[str, BrokerError]) -> MirroredTopics:
         """`refused` maps remote topics to the target's errors."""
         mirrored = outcome(self.plan, self.source, {**self.failed, **refused})
-        problems = {**mirrored.problems, **self.refusals}
+        problems = {**mirrored.problems, **self.refusals, **self.unmatched}
         return replace(mirrored, problems=problems, ids=self.ids)
 
 
@@ -144,12 +147,13 @@ def observe_topics(
         plan=replace(plan, actions=actions),
         source=on_source,
         failed=failed,
-        refusals=_refusals(flow, topic_filter, on_source, refused),
+        refusals=refusals(flow, topic_filter, on_source, refused),
+        unmatched=unmatched_topics(flow, topic_filter, on_source),
         ids=ids,
     )
 
 
-def _refusals(
+def refusals(
     flow: FlowConfig,
     topic_filter: TopicFilter,
     on_source: Iterable[str],

@@ -77,6 +77,10 @@ class FlowTranslation:
             return None
         return self._known.translate(partition, upstream)
 
+    def behind(self, partition: TopicPartition, upstream: int) -> int:
+        """How many records a group at the translation of `upstream` may read again, at most."""
+        return self._known.behind(partition, upstream)
+
     def learn(
         self, partition: TopicPartition, origin: TopicIdPair, ranges: Iterable[OffsetRange]
     ) -> None:

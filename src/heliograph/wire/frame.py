@@ -25,12 +25,14 @@ def frame(
     return [_HEAD.pack(size, api_key, version, correlation_id) + name, *body]
 
 
-def describe_garbage(head: bytes) -> str:
-    """What the first four bytes of an impossible frame look like, for an error message."""
+def describe_garbage(head: bytes, *, logs_in: bool = False) -> str:
+    """What the first four bytes of an impossible frame look like, for an error message. `logs_in`: this
+    client has a SASL login."""
     if head == b"HTTP":
         return "an HTTP server answered"
     if head[:2] in (b"\x15\x03", b"\x16\x03"):
-        return "a TLS server answered; the listener may need security.protocol=SSL"
+        needed = "SASL_SSL" if logs_in else "SSL, or SASL_SSL with a login"
+        return f"a TLS server answered; the listener may need security.protocol={needed} (Strimzi: add tls)"
     if head.startswith(b"SSH"):
         return "an SSH server answered"
     return f"the answer starts with {head!r}"

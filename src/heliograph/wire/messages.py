@@ -13,10 +13,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import kafka.errors
+import kafka.protocol.broker_version_data as broker_versions
 from kafka.protocol.admin import (
     CreateAclsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
+    DeleteTopicsRequest,
     DescribeAclsRequest,
     DescribeConfigsRequest,
     DescribeGroupsRequest,
@@ -52,6 +54,7 @@ __all__ = [
     "CreateAclsRequest",
     "CreatePartitionsRequest",
     "CreateTopicsRequest",
+    "DeleteTopicsRequest",
     "DescribeAclsRequest",
     "DescribeConfigsRequest",
     "DescribeGroupsRequest",
@@ -74,6 +77,7 @@ __all__ = [
     "SyncGroupRequest",
     "Versions",
     "broker_error",
+    "broker_version",
     "encode",
     "error_is_retriable",
     "pick_version",
@@ -121,6 +125,12 @@ def pick_version(name: str, api_key: int, wanted: range, offered: Versions) -> i
             + "; Kafka 2.3 or newer is needed"
         )
     return version
+
+
+def broker_version(offered: Versions) -> tuple[int, ...]:
+    """The newest release of Kafka whose APIs a broker offers, such as (4, 3)."""
+    inferred: tuple[int, ...] = broker_versions.infer_broker_version_from_api_versions(offered)
+    return inferred
 
 
 def encode(

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, TopicPartition
 from heliograph import MirrorClient
 from heliograph.embedded import Cluster
 from heliograph.embedded.jars import MIRROR_MAKER, kafka_jars
-from heliograph.embedded.tools import tool_command
+from heliograph.embedded.tools import SHORT_LIVED, tool_command
 from heliograph.mirror_client import OffsetAndMetadata
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.heartbeat import Heartbeat
@@ -153,6 +153,7 @@ def console_consumer(cluster: Cluster, formatter: str, topic: str, count: int) -
         *("--bootstrap-server", cluster.bootstrap_servers, "--topic", topic, "--from-beginning"),
         *("--formatter", f"{_FORMATTERS}.{formatter}"),
         *("--max-messages", str(count), "--timeout-ms", "30000"),
+        jvm_args=SHORT_LIVED,
     )
     command[command.index("-cp") + 1] += f":{kafka_jars(artifacts=MIRROR_MAKER)}/*"
     return command

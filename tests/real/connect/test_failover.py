@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ class Served:
     def __init__(self, properties: Mapping[str, str], folder: Path) -> None:
         self.rest = Rest(free_port())
         self.log = folder / f"serve-{self.rest.port}.log"
+        self.log_dir = folder / f"logs-{self.rest.port}"
         path = folder / f"serve-{self.rest.port}.properties"
         listeners = {"listeners": f"http://127.0.0.1:{self.rest.port}"}
         path.write_text(render_properties({**properties, **listeners}))
@@ -33,6 +35,7 @@ class Served:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                env={**os.environ, "LOG_DIR": str(self.log_dir)},
             )
 
     @property
@@ -67,9 +70,8 @@ def test_the_other_worker_goes_on_when_the_leading_one_is_killed(flow: Flow) -> 
     """How soon a successor goes on: two-services of `make chaos`."""
     topic = flow.create("orders", _PARTITIONS)
     with served(flow) as leading, served(flow) as standing_by:
+        _creates_as_soon_as_it_answers(flow, leading)
         leading, standing_by = _in_order(leading, standing_by)
-        config = connector(flow, "Source")
-        assert leading.rest.ask("PUT", "/connectors/msc/config", config)[0] == 201
         with writing(flow.source, topic, _PARTITIONS):
             leading.rest.await_running("msc", tasks=2)
             _answers_for_the_other(flow, standing_by)
@@ -85,6 +87,27 @@ def test_the_other_worker_goes_on_when_the_leading_one_is_killed(flow: Flow) -> 
         wait_for_same_length(flow, topic, _PARTITIONS)
         flow.assert_mirrored(topic)
         assert standing_by.stop() == 0
+        _has_logged_what_guides_look_for(standing_by)
+
+
+def _has_logged_what_guides_look_for(one: Served) -> None:
+    logged = (one.log_dir / "connect.log").read_text()
+    for line in (
+        "INFO Herder starting",
+        "INFO Herder started",
+        "INFO Starting connectors and tasks using config offset ",
+        "INFO Starting connector msc",
+    ):
+        assert line in logged, logged
+    assert "NOT_COORDINATOR" not in logged
+
+
+def _creates_as_soon_as_it_answers(flow: Flow, one: Served) -> None:
+    """The request waits until the worker has read its topics and its group has a leader."""
+    eventually(lambda: one.rest.ask("GET", "/")[0], lambda status: status == 200)
+    config = connector(flow, "Source")
+    status, document = one.rest.ask("PUT", "/connectors/msc/config", config)
+    assert (status, document["name"]) == (201, "msc"), document
 
 
 def _in_order(one: Served, other: Served) -> tuple[Served, Served]:
@@ -100,8 +123,5 @@ def _answers_for_the_other(flow: Flow, standing_by: Served) -> None:
     rest = standing_by.rest
     eventually(lambda: rest.ask("GET", "/connectors")[1], lambda names: names == ["msc"])
     config = connector(flow, "Heartbeat")
-    eventually(
-        lambda: rest.ask("POST", "/connectors", {"name": "hbc", "config": config})[0],
-        lambda status: status == 201,
-    )
+    assert rest.ask("POST", "/connectors", {"name": "hbc", "config": config})[0] == 201
     assert sorted(rest.ask("GET", "/connectors")[1]) == ["hbc", "msc"]

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from heliograph.connect.herder import AlreadyExists, BadRequest, NotFound, OffsetEntry, TaskId
 from support.clusters.reading import read_all
 from support.clusters.writing import numbered, write
+from support.commands import heliograph_here
 from support.flows.mirroring import Flow
-from support.rest.workers import Worker, assert_no_more, await_records, connector, worker
+from support.rest.workers import (
+    Worker,
+    assert_no_more,
+    await_records,
+    connector,
+    worker,
+    worker_properties,
+)
 from support.waiting import eventually
 
 
@@ -30,9 +40,12 @@ def test_a_connector_lives_from_its_creation_to_its_deletion(flow: Flow) -> None
         await_records(flow, remote, 10)
 
         _is_as_connect_shows_it(flow, one, topic)
+        _has_a_status_by_the_workers_file(flow, topic)
 
         one.herder.pause("msc")
         one.await_state("msc", "PAUSED", tasks=1)
+        paused = heliograph_here("status", flow.folder / "worker.properties")
+        assert "connector msc does not run: its state is PAUSED" in paused.stdout
         write(flow.source, topic, numbered(range(10, 20)))
         assert_no_more(flow, remote, 10)
         one.await_state("hbc", "RUNNING", tasks=1)
@@ -55,6 +68,21 @@ def test_a_connector_lives_from_its_creation_to_its_deletion(flow: Flow) -> None
 
     values = [record.value for record in read_all(flow.target, remote)[0]]
     assert values == [r.value for r in numbered([*range(20), *range(15, 20), *range(20)])]
+
+
+def _has_a_status_by_the_workers_file(flow: Flow, topic: str) -> None:
+    """`status` reads the connectors from the worker's config topic."""
+    path = flow.folder / "worker.properties"
+    path.write_text("".join(f"{k} = {v}\n" for k, v in worker_properties(flow).items()))
+
+    done = eventually(
+        lambda: heliograph_here("status", path, "-o", "json"), lambda done: done.returncode == 0
+    )
+
+    (found,) = json.loads(done.stdout)["flows"]
+    assert (found["name"], found["service"]["state"]) == ("msc", "RUNNING")
+    (partition,) = found["partitions"]
+    assert (partition["topic"], partition["state"]) == (topic, "RUNNING")
 
 
 def _is_as_connect_shows_it(flow: Flow, one: Worker, topic: str) -> None:

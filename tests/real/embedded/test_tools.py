@@ -8,7 +8,7 @@ import pytest
 
 from heliograph.embedded import Cluster
 from heliograph.embedded.jars import kafka_jars
-from heliograph.embedded.tools import TOOL_NAMES, mirror_maker_command, tool_command
+from heliograph.embedded.tools import SHORT_LIVED, TOOL_NAMES, mirror_maker_command, tool_command
 from heliograph.machine.java import require_java
 
 
@@ -24,13 +24,21 @@ def test_a_cluster_has_the_feature_levels_that_a_formatted_one_has(
         (source_cluster.folder / "node-1" / "server.properties").read_text()
         + f"\nlog.dirs={tmp_path / 'data'}\n"
     )
-    storage = [str(require_java()), "-cp", f"{kafka_jars()}/*", "kafka.tools.StorageTool"]
+    storage = [
+        str(require_java()),
+        *SHORT_LIVED,
+        "-cp",
+        f"{kafka_jars()}/*",
+        "kafka.tools.StorageTool",
+    ]
     formatted = run([*storage, "format", "-t", source_cluster.cluster_id, "-c", str(config)])
     expected = re.findall(r"name='(\S+)', featureLevel=(\d+)", formatted.stdout)
 
     described = run(
         tool_command(
-            "kafka-features", "--bootstrap-server", source_cluster.bootstrap_servers, "describe"
+            "kafka-features",
+            *("--bootstrap-server", source_cluster.bootstrap_servers, "describe"),
+            jvm_args=SHORT_LIVED,
         )
     ).stdout
 
@@ -44,7 +52,7 @@ def test_a_cluster_has_the_feature_levels_that_a_formatted_one_has(
 
 @pytest.mark.parametrize("name", TOOL_NAMES)
 def test_every_tool_has_its_class_in_the_jars(name: str) -> None:
-    done = run(tool_command(name, "--help"))
+    done = run(tool_command(name, "--help", jvm_args=SHORT_LIVED))
 
     assert "ClassNotFoundException" not in done.stderr
     assert "usage" in (done.stdout + done.stderr).lower() or "Option" in done.stdout + done.stderr

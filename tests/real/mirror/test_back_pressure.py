@@ -65,12 +65,13 @@ def test_a_flow_keeps_to_its_byte_rate_and_every_partition_has_its_part(flow: Fl
     remote = flow.remote(topic)
 
     with flow.running(throttle_bytes_per_second=str(rate)) as mirror:
-        eventually(lambda: ends(flow.target, remote), lambda found: sum(found.values()) > 500)
+        before = eventually(
+            lambda: ends(flow.target, remote), lambda found: bool(found) and all(found.values())
+        )
         began = time.monotonic()
-        before = ends(flow.target, remote)
         after = eventually(
             lambda: ends(flow.target, remote),
-            lambda found: sum(found.values()) > sum(before.values()) + 8000,
+            lambda found: all(found[each] >= min(before[each] + 600, 2000) for each in before),
         )
         seconds = time.monotonic() - began
         receipts = eventually(
@@ -82,4 +83,6 @@ def test_a_flow_keeps_to_its_byte_rate_and_every_partition_has_its_part(flow: Fl
     # A second for what was fetched before, and for what a pause has saved up.
     allowed = rate * (seconds + 1)
     assert sum(copied.values()) * bytes_per_record < allowed, (seconds, copied)
-    assert min(copied.values()) > 0.6 * max(copied.values()), copied
+    # Six partitions in four tasks: two tasks have two partitions each, and so twice the share of one.
+    share = allowed / partitions
+    assert max(copied.values()) * bytes_per_record < 2 * share, (seconds, copied)

@@ -43,8 +43,8 @@ def test_a_compacted_topic_with_holes_arrives_as_a_reader_sees_it(flow: Flow, co
         write(flow.source, topic, [New(value=b"last word", key=b"closer")], codec=codec)
         return read_all(flow.source, topic)[0]
 
-    before = eventually(look, has_holes)
-    assert before[0].offset > 0
+    # A read while segments are replaced may begin with an old one.
+    eventually(look, lambda found: has_holes(found) and found[0].offset > 0)
     stop_compaction(flow.source, topic)
 
     flow.mirror_once()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -11,7 +12,7 @@ from heliograph.spark.session import LocalSpark
 from support.clusters.reading import assert_mirrored, offsets, read_all, topics_of
 from support.clusters.writing import add_partitions, admin, create_topics, numbered, write
 from support.flows.mirroring import Flow, Running, load_properties, mirror_once, new_alias
-from support.flows.under_load import wait_for_all_values, wait_for_same_length, writing
+from support.flows.under_load import wait_for_all_values, writing
 from support.waiting import PATIENCE_SECONDS, eventually
 
 #: Short, but long enough that tasks on a busy machine copy something before it ends.
@@ -91,17 +92,6 @@ def test_an_epoch_ends_when_asked_and_leaves_nothing_to_copy_again(flow: Flow) -
     assert outcome.records == 40
     assert flow.mirror_once().records == 0
     assert flow.assert_mirrored(topic) == 40
-
-
-def test_changes_of_epoch_lose_and_double_nothing(flow: Flow) -> None:
-    topic = flow.create(partitions=4)
-
-    with flow.running({"epoch.seconds": EPOCH_SECONDS}) as mirror:
-        with writing(flow.source, topic, 4):
-            eventually(lambda: mirror.progress.epoch, lambda epoch: epoch >= 4)
-        wait_for_same_length(flow, topic, 4)
-
-    assert flow.assert_mirrored(topic) > 0
 
 
 def connections_of_workers(cluster: Cluster) -> set[tuple[int, int]]:
@@ -216,3 +206,32 @@ def test_excluded_topics_are_not_mirrored(flow: Flow) -> None:
     assert outcome.records == 3
     found = {name for name in topics_of(flow.target) if flow.alias in name}
     assert {name for name in found if not name.endswith(".internal")} == {flow.remote(wanted)}
+
+
+def test_sparks_ui_names_the_query_and_describes_the_job_of_an_epoch(flow: Flow) -> None:
+    topic = flow.create()
+    write(flow.source, topic, numbered(range(3)))
+
+    with flow.running() as mirror:
+        mirror.wait_for_records(3)
+        session = flow.spark.session()
+        (query,) = session.streams.active
+        jobs = eventually(
+            lambda: [
+                job.description().get()
+                for job in _jobs(session)
+                if job.description().isDefined() and flow.name in job.description().get()
+            ],
+            bool,
+        )
+
+    assert query.name.startswith("heliograph copy ")
+    assert jobs[0].startswith("heliograph epoch ")
+    assert jobs[0].endswith(f": {flow.name}; 1 partition")
+
+
+def _jobs(session: Any) -> list[Any]:
+    """As Spark's UI has them, which is off."""
+    store = session.sparkContext._jsc.sc().statusStore()
+    found = store.jobsList(None)
+    return [found.apply(number) for number in range(found.size())]

@@ -11,6 +11,7 @@ from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.spark.session import LocalSpark
 from support.flows.mirroring import new_alias
 from support.flows.pair import Pair
+from support.lanes import Lanes
 
 _SETTINGS = {
     "auto.create.topics.enable": "false",
@@ -20,10 +21,11 @@ _SETTINGS = {
 
 
 @pytest.fixture(scope="session")
-def _primary_and_backup() -> Iterator[tuple[Cluster, Cluster]]:
+def _primary_and_backup(lanes: Lanes) -> Iterator[tuple[Cluster, Cluster]]:
     """Apart from the other tests' clusters: heartbeats there would be mirrored by every flow."""
     primary, backup = (Cluster(name, settings=_SETTINGS) for name in ("primary", "backup"))
     start_all([primary, backup])
+    lanes.at_end(lambda: stop_all([primary, backup]))
     yield primary, backup
     stop_all([primary, backup])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -17,6 +18,9 @@ from confluent_kafka.admin import (
 )
 
 from heliograph.embedded import Cluster
+from heliograph.inspection.check.check import check_mirror
+from heliograph.inspection.check.parties import parties_of
+from heliograph.inspection.check.report import Outcome
 from heliograph.spark.session import LocalSpark
 from support.clusters.grouping import commit, committed
 from support.clusters.guarded import SHARED, cluster_properties, password
@@ -178,6 +182,24 @@ def test_the_rights_that_are_listed_are_enough(
 def test_nothing_is_missed_by_flows_with_these_rights(guarded: Cluster, mirror: Running) -> None:
     eventually(lambda: offsets(guarded, "heartbeats")[1], lambda end: end > 0)
     eventually(mirror.problems, lambda found: found == [])
+
+
+def test_a_check_finds_the_rights_that_are_listed_enough(
+    guarded: Cluster, mirror: Running, tmp_path: Path
+) -> None:
+    properties = SHARED | {"clusters": ", ".join(f"{f.a}, {f.b}" for f in FLOWS.values())}
+    for flow in FLOWS.values():
+        properties |= flow.properties(guarded)
+    found = check_mirror(parties_of(load_properties(tmp_path, properties)), write=False)
+
+    rights = [right for flow in found.flows for right in flow.rights]
+    bad = [right for right in rights if right.outcome is not Outcome.OK]
+    # The flow that may not create anything cannot add partitions either, and that is said.
+    assert {(each.outcome, each.client, each.operations) for each in bad} == {
+        (Outcome.WARNING, "admin", ("ALTER",))
+    }
+    assert found.failures == 0
+    assert all("bound" in each.cluster for each in bad)
 
 
 def readers(at: Cluster, topic: str) -> set[str]:

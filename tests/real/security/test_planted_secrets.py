@@ -5,8 +5,10 @@ from __future__ import annotations
 import http.client
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+import psutil
 import pytest
 
 from heliograph.embedded import Cluster
@@ -34,6 +36,13 @@ _PREFIXES = (
     *("source.cluster.", "target.cluster.", "source.consumer.", "target.producer."),
     *("source.admin.", "target.admin.", "producer.override.", "admin.", ""),
 )
+_UI_PAGES = (
+    *("/environment/", "/jobs/", "/stages/", "/stages/stage/?id=0&attempt=0", "/executors/"),
+    *("/SQL/", "/SQL/execution/?id=0", "/StreamingQuery/"),
+    "/executors/threadDump/?executorId=driver",
+    "/api/v1/applications",
+)
+_HERE = {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
 _OWN = ("my.filter.password", "my.api.key", "my.auth.token", "my.client.secret")
 #: As Connect's: it holds configurations in clear, and is to be kept by ACLs (docs/security.md).
 _CONFIG_TOPIC = "planted-config"
@@ -97,8 +106,6 @@ def test_no_planted_secret_is_shown_or_written(
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": events.as_uri(),
             "spark.eventLog.compress": "false",
-            "spark.ui.enabled": "true",
-            "spark.ui.port": str(ui),
         },
     )
     sent = Sent()
@@ -110,7 +117,8 @@ def test_no_planted_secret_is_shown_or_written(
         **admin.settings,
         "admin.listeners": admin.address,
     }
-    arguments = ("--master", "local[2]")
+    arguments = ("--master", "local[2]", "--conf", "spark.ui.enabled=true")
+    arguments += ("--conf", f"spark.ui.port={ui}")
 
     with service(
         tmp_path,
@@ -248,11 +256,21 @@ def _await_work(asking: Asking, worker: Service, guarded: Cluster) -> None:
 
 
 def _pages_of_ui(port: int) -> dict[str, str]:
-    """None: a mirror has no UI, whatever Spark's own configuration says, so that it shows nothing."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
-    with pytest.raises(ConnectionRefusedError):
-        connection.request("GET", "/environment/")
-    return {}
+    """Spark's UI, on request: settings, jobs with their plans, threads. It answers this machine only."""
+    found = {}
+    for page in _UI_PAGES:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        connection.request("GET", page)
+        answer = connection.getresponse()
+        assert answer.status == 200, (page, answer.status)
+        found[f"UI {page}"] = answer.read().decode()
+        connection.close()
+    assert {c.laddr.ip for c in psutil.net_connections("tcp") if _listens(c, port)} <= _HERE
+    return found
+
+
+def _listens(connection: Any, port: int) -> bool:
+    return connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
 
 
 def _records(guarded: Cluster) -> dict[str, str]:
@@ -272,7 +290,13 @@ def _records(guarded: Cluster) -> dict[str, str]:
 def _assert_looked_everywhere(guarded: Cluster, shown: dict[str, str], sent: Sent) -> None:
     """The search would have found something, and has been through all that it should."""
     every = "\n".join(shown)
-    for part in ("cmdline of", "environ of", "GET /connectors/good/config", "topic planted-status"):
+    for part in (
+        "cmdline of",
+        "environ of",
+        "GET /connectors/good/config",
+        "topic planted-status",
+        "UI /SQL/",
+    ):
         assert part in every
     for part in ("topic planted-offset", "topic mm2-heliograph.planted-a.internal", "eventlog"):
         assert part in every

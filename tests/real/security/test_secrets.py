@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import javaproperties
+import pytest
 
 from heliograph.embedded import Cluster
 from support.clusters.guarded import (
@@ -26,6 +27,7 @@ from support.flows.watching import Watch
 from support.waiting import PATIENCE_SECONDS
 
 
+@pytest.mark.proof  # of `run`, `plan` and `status`; test_planted_secrets.py looks at more places, in `serve`
 def test_no_secret_is_to_be_seen(guarded: Cluster, files: Files, tmp_path: Path) -> None:
     create_topics(guarded, {"of-secrets": 1})
     write(guarded, "of-secrets", numbered(range(10)))

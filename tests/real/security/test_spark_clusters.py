@@ -13,7 +13,7 @@ from heliograph.embedded import Cluster
 from support.clusters.guarded import PASSWORD, SHARED, cluster_properties, password
 from support.clusters.reading import assert_mirrored, offsets, topics_of
 from support.clusters.writing import create_topics, numbered, write
-from support.flows.services import service, spark_environment
+from support.flows.services import QUICK_SPARK, service, spark_environment
 from support.waiting import PATIENCE_SECONDS, eventually
 
 _POLICY = "spark.unencrypted.secrets.policy"
@@ -29,6 +29,14 @@ _WORKER = {
     },
     **{f"{kind}.storage.replication.factor": "1" for kind in ("config", "offset", "status")},
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_daemons() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in QUICK_SPARK.items():
+            patch.setenv(name, value)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +72,7 @@ def connector(guarded: Cluster, alias: str, topic: str, **source: str) -> dict[s
     }
 
 
+@pytest.mark.proof
 def test_a_run_with_secrets_is_refused_by_a_cluster_that_does_not_protect_them(
     guarded: Cluster, unprotected: SparkCluster, tmp_path: Path
 ) -> None:
@@ -83,6 +92,7 @@ def test_a_run_with_secrets_is_refused_by_a_cluster_that_does_not_protect_them(
     assert "open-a.of-open-spark" not in topics_of(guarded)
 
 
+@pytest.mark.proof
 def test_secrets_that_the_user_accepts_to_be_unprotected_are_sent_with_a_warning(
     guarded: Cluster, unprotected: SparkCluster, tmp_path: Path
 ) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
+
+import pytest
 
 from heliograph.config.mirror_config import Heartbeats
 from heliograph.mm2.heartbeat import Heartbeat
 from heliograph.sync.heartbeats import HeartbeatSync
-from support.clusters.reading import read_all
+from support.clusters.reading import read_all, topics_of
 from support.flows.handmade import HandMade
 
 
@@ -41,6 +44,22 @@ def test_a_heartbeat_is_one_record_with_its_time_and_connects_offset_is_written_
             b'{"offset":0}',
         )
     ]
+
+
+def test_a_pair_without_a_flow_has_the_topics_of_mm2s_worker(
+    made: HandMade, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Guides list them on the source, where MM2 writes the heartbeats of the opposite direction."""
+    prefix, alone = made.alias, heartbeats(made)
+    topic = replace(alone.offsets_topic, name=f"{prefix}-configs", partitions=1)
+    other = replace(topic, name=f"{prefix}-status", replication_factor=5)
+    sync = HeartbeatSync(replace(alone, config_topic=topic, status_topic=other), made.target_client)
+
+    with caplog.at_level(logging.INFO, "heliograph.sync.heartbeats"):
+        assert sync.emit(1) == {}  # heartbeats do without the one that is refused
+
+    assert {topic.name, other.name} & topics_of(made.flow.target) == {topic.name}
+    assert "status.storage.replication.factor (now 5)" in caplog.text
 
 
 def test_a_topic_that_cannot_be_made_is_a_problem_that_names_the_option(made: HandMade) -> None:

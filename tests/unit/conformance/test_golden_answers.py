@@ -18,6 +18,7 @@ from conformance.stage import worker_properties
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.web.listener.server import RestServer
+from support.logger_levels import levels_restored
 from support.repository import ROOT
 from support.rest.memory_herder import MemoryHerder
 
@@ -47,13 +48,9 @@ def report(_levels: None) -> Iterator[Report]:
 @pytest.fixture(scope="module", autouse=True)
 def _levels() -> Iterator[None]:
     """The levels at a worker's start; the sequence changes levels of loggers, which are global."""
-    loggers = [logging.getLogger(name) for name in ("", *logging.root.manager.loggerDict)]
-    before = {logger: logger.level for logger in loggers}
-    logging.getLogger().setLevel(logging.INFO)
-    yield
-    for name in ("", *logging.root.manager.loggerDict):
-        logger = logging.getLogger(name)
-        logger.setLevel(before.get(logger, logging.NOTSET))
+    with levels_restored():
+        logging.getLogger().setLevel(logging.INFO)
+        yield
 
 
 def test_every_answer_is_connects_or_listed_as_different(report: Report) -> None:

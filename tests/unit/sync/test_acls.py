@@ -57,7 +57,6 @@ def test_who_may_not_list_the_targets_acls_sends_them_all(flow: FlowConfig) -> N
             cluster(create=31),
             "grant ALTER on the target cluster, or set sync.topic.acls",
         ),
-        (cluster(), cluster(describe=54), "No ACL authorizer is configured on the target Kafka"),
     ],
 )
 def test_what_is_refused_as_a_whole_is_one_problem(
@@ -68,6 +67,24 @@ def test_what_is_refused_as_a_whole_is_one_problem(
     assert not changes.applied
     assert changes.problems.keys() == {ALL_ACLS}
     assert sentence in changes.problems[ALL_ACLS]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "side"),
+    [
+        (cluster(describe=54), cluster(), "source"),
+        (cluster(), cluster(describe=54), "target"),
+        (cluster(), cluster(create=54), "target"),
+    ],
+)
+def test_a_cluster_without_an_authorizer_gets_a_note_and_is_no_problem(
+    flow: FlowConfig, source: ScriptedCluster, target: ScriptedCluster, side: str
+) -> None:
+    changes = sync(flow, source, target)
+
+    assert (changes.applied, changes.problems) == ((), {})
+    assert changes.note is not None
+    assert changes.note.startswith(f"No ACL authorizer is configured on the {side} Kafka cluster")
 
 
 def test_an_acl_that_is_refused_is_a_problem_of_its_topic(flow: FlowConfig) -> None:

@@ -102,7 +102,8 @@ def test_a_replication_factor_that_is_refused_names_its_option() -> None:
     problem = ensure(Target(38, appears=False))
 
     assert problem is not None
-    assert problem.endswith(f"set {PLACED.option} (now 3) to what its brokers allow")
+    assert f"set {PLACED.option} (now 3) to what its brokers allow" in problem
+    assert problem.endswith("heliograph plan prints all such settings as lines to paste")
 
 
 def test_a_cluster_that_takes_too_long_is_worth_another_try() -> None:

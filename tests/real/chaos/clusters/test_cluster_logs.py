@@ -17,6 +17,8 @@ from chaos.judging.truth import Truth
 from chaos.record import Identity, encode
 from support.waiting import eventually
 
+pytestmark = pytest.mark.proof
+
 TOPIC, REMOTE = "fragile", "remote"
 
 

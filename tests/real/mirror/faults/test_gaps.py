@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from heliograph.inspection.dry_run import plan_mirror
 from heliograph.inspection.mirror_status import FlowView
 from heliograph.inspection.status import observe_mirror
 from heliograph.model import GapKind
+from heliograph.runtime.events import EventKind
 from heliograph.spark.session import LocalSpark
 from support.clusters.reading import offsets, read_all, topics_of
 from support.clusters.stored import key_of, store
@@ -50,6 +52,19 @@ def gaps_of(flow: Flow) -> dict[str, tuple[GapKind, int, int, int | None, int, i
         )
         for gap in look(flow).gaps
     }
+
+
+def gap_events(mirror: Running) -> set[tuple[int, str]]:
+    """When and what, of the time line."""
+    events = mirror.mirror.events.since()
+    return {(event.at_ms, event.message) for event in events if event.kind is EventKind.GAP}
+
+
+def partition_lines(mirror: Running, *, earlier: bool) -> str:
+    """Of the time line, about partitions, by earlier services or by this one."""
+    events = mirror.mirror.events.since()
+    kind = EventKind.PARTITION
+    return "\n".join(e.message for e in events if e.earlier is earlier and e.kind is kind)
 
 
 def planned(flow: Flow) -> str:
@@ -139,6 +154,8 @@ def test_a_running_mirror_notices_at_once_and_goes_on(flow: Flow) -> None:
 
     with flow.running(**NEVER) as mirror:
         mirror.wait_for_records(25)
+        now = partial(partition_lines, mirror, earlier=False)
+        eventually(now, lambda found: f"failed: {stuck}" in found)
         delete_records(flow.source, stuck, before=8)  # where it waits, and two more
         arrive(flow, stuck, range(5), range(8, 12))
         recreate(flow.source, recreated)
@@ -149,13 +166,20 @@ def test_a_running_mirror_notices_at_once_and_goes_on(flow: Flow) -> None:
         arrive(flow, remote_gone, range(10, 12))
         seen = eventually(lambda: gaps_of(flow), lambda found: len(found) == 3)
         eventually(lambda: look(flow).well, bool)
+        told = eventually(lambda: gap_events(mirror), lambda found: len(found) == 3)
+        eventually(now, lambda found: f"{stuck}-0: copied again" in found)
 
     assert seen == {
         "stuck": (GapKind.OVERTAKEN, 5, 8, 8, 1, 3),
         "recreated": (GapKind.SOURCE_RECREATED, 10, 10, 0, 1, 0),
         "remote-gone": (GapKind.REMOTE_DELETED, 0, 10, 10, 1, 0),
     }
-    assert flow.mirror_once().records == 0
+    with flow.running(**NEVER) as again:  # its time line has what the service before has found
+        past = partial(partition_lines, again, earlier=True)
+        lines = eventually(past, lambda found: f"failed: {stuck}" in found)
+        assert gap_events(again) == told
+    assert f"{stuck}-0: copied again" in lines
+    assert again.progress.records == 0
 
 
 def test_with_the_policy_fail_a_partition_waits_for_another_offset_and_then_goes_on(

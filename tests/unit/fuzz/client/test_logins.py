@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.certificates import Authority
 from heliograph.client.security.jks import MAGIC
 from heliograph.client.security.key_stores import with_material
 from heliograph.client.security.sasl import new_mechanism
@@ -31,7 +32,6 @@ from heliograph.security import (
     TokenEndpoint,
     UnsecuredToken,
 )
-from support.brokers.certificates import Authority
 from support.fuzz.laws import at_most, survives
 from support.fuzz.mutation import mutants
 

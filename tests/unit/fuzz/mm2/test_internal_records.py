@@ -195,7 +195,7 @@ def test_a_state_that_is_read_has_the_types_it_says(state: Pair) -> None:
         assert again == found
         str(found).encode()
     if isinstance(found, ProducerSnapshotRecord):
-        upstream, downstream, sequence, identity, stored, isolation, mark = found.snapshot
+        upstream, downstream, sequence, identity, stored, isolation, mark, _ = found.snapshot
         struct.pack(
             ">qqihq", upstream + 1, downstream, sequence, identity.epoch, identity.producer_id
         )

@@ -13,7 +13,7 @@ from kafka.protocol.producer import ProduceResponse
 
 from heliograph.errors import HeliographError, MalformedResponse
 from heliograph.wire import fetch, messages, produce
-from support.fuzz.laws import survives
+from support.fuzz.laws import at_most, survives
 from support.fuzz.mutation import mutants
 from support.fuzz.response_samples import REQUESTS, sample
 
@@ -58,6 +58,7 @@ def exchange(kind: Any, version: int) -> tuple[bytes, Decode]:
 
 
 @pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
+@at_most(50)
 @given(data=st.data())
 def test_a_response_that_kafka_python_reads_has_what_it_says_or_is_malformed(
     kind: Any, data: st.DataObject
