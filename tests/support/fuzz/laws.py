@@ -37,7 +37,7 @@ def survives(
     """What `parse` returns or its error, if that is one of ours; any other error passes through.
 
     Fails if it takes long, or more memory than input of `size` bytes can justify. `parse` may be called
-    again: threads that other tests have left, and what Python imports and caches at a first call, are counted,
+    twice: threads that other tests have left, and what Python imports and caches at a first call, count,
     too, so that only what a second call takes as well is its own.
     """
     most = anyway + per_byte * size
