@@ -47,7 +47,8 @@ def test_topics_grow_and_what_is_gone_is_dropped(sides: Sides) -> None:
 
     result = sync(sides, flow)
     assert (result.partitions, result.problems) == ({topic: 4}, {})
-    assert sides.partitions(sides.remote(topic)) == 4
+    # The controller has answered; the broker that is asked learns of it later.
+    eventually(lambda: sides.partitions(sides.remote(topic)), lambda found: found == 4)
     assert sides.partitions(sides.remote(gone)) == 1
 
 

@@ -101,9 +101,10 @@ def token_for(
 
 
 def unsecured(credentials: UnsecuredToken, now: float) -> str:
-    """An unsigned JWS (RFC 7515, appendix A.5)."""
+    """An unsigned JWS (RFC 7515, appendix A.5). Issued at the full second: brokers count in milliseconds, and
+    a token that reaches them within the same one would be from the future (`OAuthBearerValidationUtils`)."""
     claims = {name: json.loads(value) for name, value in credentials.claims}
-    claims |= {"iat": now, "exp": now + credentials.lifetime_seconds}
+    claims |= {"iat": math.floor(now), "exp": now + credentials.lifetime_seconds}
     return f"{_encoded({'alg': 'none'})}.{_encoded(claims)}."
 
 

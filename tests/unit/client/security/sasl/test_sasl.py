@@ -131,6 +131,13 @@ def test_an_unsecured_token_says_who_and_until_when() -> None:
     assert expiry("opaque") is None
 
 
+def test_a_broker_finds_no_unsecured_token_from_the_future() -> None:
+    """It compares with its own clock, in full milliseconds."""
+    claims = unsecured(UNSECURED, 1000.0009).split(".")[1]
+
+    assert json.loads(base64.urlsafe_b64decode(claims + "=="))["iat"] == 1000
+
+
 def test_oauthbearer_sends_token_and_extensions() -> None:
     mechanism = new_mechanism(security("OAUTHBEARER", UNSECURED), "broker")
 
