@@ -7,7 +7,10 @@ PYTHONPATH=tests python -m simulation --trace SCENARIO SEED
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+
+import pytest
 
 from simulation import scenarios
 from simulation.scenarios import Delivery, Scenario
@@ -33,6 +36,16 @@ def hold(
             violated.append(str(run))
     assert violated == []
     return happened
+
+
+def test_a_seed_does_the_same_however_long_the_machine_has_been_running(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario = scenarios.KILLED_AND_OVERTAKEN
+    before = [simulate(seed, scenario) for seed in range(5)]
+    real = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: real() - 1e6)
+    assert [simulate(seed, scenario) for seed in range(5)] == before
 
 
 def test_no_law_is_violated_with_every_fault_at_once() -> None:
@@ -129,7 +142,7 @@ def test_late_requests_that_land_after_a_successors_look_hide_no_record_when_ret
 
 
 def test_a_log_start_between_the_snapshot_and_what_was_read_stops_no_partition() -> None:
-    happened = hold(scenarios.KILLED_AND_OVERTAKEN)
+    happened = hold(scenarios.KILLED_AND_OVERTAKEN, 60)
     assert happened["kill"]
     assert happened["log start within what has landed"]
 
