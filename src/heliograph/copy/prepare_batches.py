@@ -236,7 +236,7 @@ def _whole(selected: Selected) -> ProducerBatch:
         selected.record_count,
         selected.first_offset,
         selected.next_offset,
-        newest_ms=max_timestamp(selected.data),
+        newest_ms=selected.newest_ms,
     )
 
 

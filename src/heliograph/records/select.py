@@ -32,7 +32,7 @@ from heliograph.records.batch import (
 
 class Selected(NamedTuple):
     """A batch to copy. `next_offset` is the source position once it is on the target. `holes`: compaction has
-    removed records of it or right before it."""
+    removed records of it or right before it. `newest_ms`: the newest timestamp in its header; -1: none."""
 
     data: memoryview
     first_offset: int
@@ -40,6 +40,7 @@ class Selected(NamedTuple):
     record_count: int
     repack: bool
     holes: bool = False
+    newest_ms: int = -1
 
 
 class Selection(NamedTuple):
@@ -171,7 +172,8 @@ def _magic2(
         or (end is not None and after > end)
         or bool(append_time and header.attributes & LOG_APPEND_TIME)
     )
-    return Selected(data, max(first, position), after, header.record_count, repack)
+    first = position if first < position else first
+    return Selected(data, first, after, header.record_count, repack, False, header.max_timestamp)
 
 
 def _thinned(header: Header) -> bool:

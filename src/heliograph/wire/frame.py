@@ -21,7 +21,7 @@ def frame(
     api_key: int, version: int, correlation_id: int, client_id: str, body: Sequence[Piece]
 ) -> list[Piece]:
     name = string(client_id)
-    size = _HEAD.size - SIZE.size + len(name) + sum(len(piece) for piece in body)
+    size = _HEAD.size - SIZE.size + len(name) + sum(map(len, body))
     return [_HEAD.pack(size, api_key, version, correlation_id) + name, *body]
 
 

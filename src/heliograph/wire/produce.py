@@ -44,12 +44,13 @@ _ANSWER = struct.Struct(
     "q"   # logAppendTime
     "q"   # logStartOffset
 )  # fmt: skip
+#: As nearly all are: followed by no errors of records and no message.
+_PLAIN_ANSWER = struct.Struct(_ANSWER.format + "ih")
 _NO_TAGS = b"\x00"
 
 
 class ProducedPartition(NamedTuple):
-    topic: str
-    partition: int
+    partition: TopicPartition
     error: int
     base_offset: int
     message: str | None
@@ -105,18 +106,34 @@ def decode_response(body: memoryview, version: int = VERSION) -> list[ProducedPa
     if version == VERSION_WITH_TRANSACTIONS_2:
         return _flexible_response(body)
     reader = Reader(body)
-    answers = []
+    answers: list[ProducedPartition] = []
     for _ in reader.array():
         topic = reader.string()
-        for _ in reader.array():
-            partition, error, base_offset, _, _ = reader.unpack(_ANSWER)
-            details = []
-            for _ in reader.array():
-                reader.i32()  # index of the record
-                details.append(reader.nullable_string())
-            message = reader.nullable_string() or next((d for d in details if d), None)
-            answers.append(ProducedPartition(topic, partition, error, base_offset, message))
+        answers += [_plain_answer(reader, topic) or _answer(reader, topic) for _ in reader.array()]
     return answers
+
+
+def _plain_answer(reader: Reader, topic: str) -> ProducedPartition | None:
+    """In one step: there is an answer for every batch."""
+    if reader.position + _PLAIN_ANSWER.size > len(reader.body):
+        return None
+    partition, error, base_offset, _, _, details, message = _PLAIN_ANSWER.unpack_from(
+        reader.body, reader.position
+    )
+    if details or message >= 0:
+        return None
+    reader.position += _PLAIN_ANSWER.size
+    return ProducedPartition(TopicPartition(topic, partition), error, base_offset, None)
+
+
+def _answer(reader: Reader, topic: str) -> ProducedPartition:
+    partition, error, base_offset, _, _ = reader.unpack(_ANSWER)
+    details = []
+    for _ in reader.array():
+        reader.i32()  # index of the record
+        details.append(reader.nullable_string())
+    message = reader.nullable_string() or next((d for d in details if d), None)
+    return ProducedPartition(TopicPartition(topic, partition), error, base_offset, message)
 
 
 @flexible.whole
@@ -132,7 +149,9 @@ def _flexible_response(body: bytes) -> tuple[list[ProducedPartition], int]:
             message, at = flexible.nullable_string(body, at)
             at = flexible.skip_tags(body, at)  # the new leader (KIP-951): metadata have it, too
             answers.append(
-                ProducedPartition(topic, partition, error, base_offset, message or detail)
+                ProducedPartition(
+                    TopicPartition(topic, partition), error, base_offset, message or detail
+                )
             )
         at = flexible.skip_tags(body, at)
     return answers, flexible.skip_tags(body, at + I32.size)  # after the throttle time

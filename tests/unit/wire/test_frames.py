@@ -268,8 +268,8 @@ def test_a_produce_response_of_kafka_python_is_read() -> None:
 
     first, second = produce.decode_response(memoryview(bytes(body)))
 
-    assert first == ("orders", 0, 0, 123, None)
-    assert second == ("orders", 1, 87, -1, "One or more records have been rejected")
+    assert first == (("orders", 0), 0, 123, None)
+    assert second == (("orders", 1), 87, -1, "One or more records have been rejected")
 
 
 def test_a_flexible_produce_response_of_kafka_python_is_read() -> None:
@@ -277,8 +277,8 @@ def test_a_flexible_produce_response_of_kafka_python_is_read() -> None:
 
     first, second = produce.decode_response(memoryview(answer), 12)
 
-    assert first == ("orders", 0, 0, 123, None)
-    assert second == ("orders", 1, 87, -1, "no key")
+    assert first == (("orders", 0), 0, 123, None)
+    assert second == (("orders", 1), 87, -1, "no key")
 
 
 def flexible_produce_response() -> bytes:

@@ -15,6 +15,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from heliograph.client.fetch.fetch_memory import Body
@@ -324,7 +325,7 @@ class Connection:
     def _write(self) -> None:
         outgoing = self._outgoing
         while outgoing:
-            pieces = [outgoing[i] for i in range(min(len(outgoing), _PIECES))]
+            pieces = list(islice(outgoing, _PIECES))
             try:
                 sent = self._transport.send(pieces)
             except OSError as e:

@@ -291,7 +291,7 @@ class Producer:
         answers = _answers(body, taken, self._version)
         pipe.requests.popleft()  # only now: after a malformed answer its batches are sent again
         for answer in answers:
-            queue, batch = taken.pop(TopicPartition(answer.topic, answer.partition))
+            queue, batch = taken.pop(answer.partition)
             queue.in_flight -= 1
             if answer.error in _APPENDED:
                 self._acknowledged(queue, batch, answer.base_offset)
@@ -416,7 +416,7 @@ def _answers(
 ) -> list[produce.ProducedPartition]:
     """The response, checked: each partition at most once, and none that was not in the request."""
     answers = produce.decode_response(body, version)
-    named = {TopicPartition(answer.topic, answer.partition) for answer in answers}
+    named = {answer.partition for answer in answers}
     if len(named) < len(answers) or any(partition not in asked for partition in named):
         raise MalformedResponse(
             "produce response: names a partition twice, or one that was not in the request"

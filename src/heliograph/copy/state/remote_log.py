@@ -88,7 +88,8 @@ class RemoteLog:
 
     def shows_loss(self, base_offset: int) -> bool:
         """Whether a batch at this offset shows that the log has lost acknowledged records."""
-        return 0 <= base_offset < max(self.floor, self.downstream)
+        # No call of max: this is called with every batch.
+        return base_offset >= 0 and (base_offset < self.floor or base_offset < self.downstream)
 
     def lose_from(self, base_offset: int) -> None:
         known = self.lost_from

@@ -30,12 +30,16 @@ class Tally:
     def fetched(self, batches: Iterable[ProducerBatch], wall: float) -> None:
         for batch in batches:
             if batch.newest_ms >= 0:
-                self.ages.note(max(wall - batch.newest_ms / 1000, 0.0), batch.record_count)
+                age = wall - batch.newest_ms / 1000
+                self.ages.note(age if age > 0 else 0.0, batch.record_count)
 
     def acknowledged(self, batch: ProducerBatch, wall: float) -> None:
-        self.records += batch.record_count
+        records, newest_ms = batch.record_count, batch.newest_ms
+        self.records += records
         self.bytes += batch.size
         self.copied = wall
-        if batch.newest_ms >= 0:
-            self.newest_ms = max(self.newest_ms, batch.newest_ms)
-            self.latencies.note(max(wall - batch.newest_ms / 1000, 0.0), batch.record_count)
+        if newest_ms >= 0:
+            if newest_ms > self.newest_ms:  # no call of max: this is called with every batch
+                self.newest_ms = newest_ms
+            age = wall - newest_ms / 1000
+            self.latencies.note(age if age > 0 else 0.0, records)
