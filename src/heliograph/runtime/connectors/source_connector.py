@@ -219,7 +219,7 @@ class SourceConnector:
             for r in self._progress.receipts()
             if r.flow == name and TopicPartition(r.topic, r.partition) not in failed
         ]
-        problems = self._problems.below(f"flow {name}") | self._problems.below("metrics")
+        problems = self._problems.of_flow(name)
         history = self._flow.history
         events, seen = history.pending()
         found = self._state.write(
