@@ -81,7 +81,7 @@ class Fetcher:
         self.positions: dict[TopicPartition, int] = {}
         self._isolation_level = isolation_level
         self._limits = limits
-        self._round_bytes = round_bytes
+        self.round_bytes = round_bytes
         self._on_records = on_records
         self._on_nothing = on_nothing
         self._on_leaders = on_leaders
@@ -226,9 +226,9 @@ class Fetcher:
             session.connection = connection
 
     def _limits_for(self, partitions: int) -> FetchLimits:
-        if self._round_bytes is None:
+        if self.round_bytes is None:
             return self._limits
-        share = max(self._round_bytes * partitions // max(len(self.positions), 1), 1)
+        share = max(self.round_bytes * partitions // max(len(self.positions), 1), 1)
         return self._limits._replace(
             max_bytes=min(self._limits.max_bytes, share),
             partition_max_bytes=min(self._limits.partition_max_bytes, share),
