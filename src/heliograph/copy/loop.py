@@ -293,7 +293,7 @@ class CopyLoop:
         if self._gaps.due:
             self._reach(self._source, self._gaps.judge)
         rest = self._throttle.wait(self._fetcher.fetched_bytes, time.monotonic())
-        self._fetcher.round_bytes = self._throttle.round_bytes
+        self._fetcher.round.smooth = self._throttle.round_bytes
         if not rest and self._buffers.has_room():
             self._reach(self._source, self._fetcher.send)
         connections = [*self._fetcher.connections(), *self._producers.connections()]

@@ -39,7 +39,11 @@ class RateShares:
         self, task: int, now: float, *, throttled_seconds: float, received_bytes: int
     ) -> float | None:
         """The totals of a task since the epoch began. Returns its new share of the rate; None: as before."""
-        then, throttled, received = self._last.get(task, (now, throttled_seconds, received_bytes))
+        then, throttled, received = self._last.get(task, (now, -1.0, -1))
+        if (throttled, received) == (throttled_seconds, received_bytes):
+            return (
+                None  # the copy has measured nothing since: even an idle one gets empty responses
+            )
         self._last[task] = now, throttled_seconds, received_bytes
         self._held[task] = self._told[task]
         if now <= then:

@@ -54,7 +54,7 @@ class Flow:
             task,
             self.now,
             throttled_seconds=self.throttles[task].seconds,
-            received_bytes=self.read[task],
+            received_bytes=self.read[task] + round(self.now * 50),  # responses without records, too
         )
         if share is not None:
             self.throttles[task].set_rate(RATE * share)
@@ -103,6 +103,19 @@ def test_a_trickle_is_not_delayed_by_what_it_lends() -> None:
     flow.run(20)
 
     assert flow.read[1] - before == pytest.approx(20 * 20_000, rel=0.05)
+
+
+def test_a_report_that_comes_twice_changes_nothing() -> None:
+    """A task reports each second, but a copy that waits for its target may have measured nothing new."""
+    shares = RateShares({0: 0.5, 1: 0.5}, RATE)
+    for second in range(5):
+        for task, throttled in ((0, 0.9), (1, 0.0)):
+            totals = {"throttled_seconds": second * throttled, "received_bytes": second * 10}
+            last = shares.report(task, float(second), **totals)
+    assert last is None
+
+    assert shares.report(0, 5.0, throttled_seconds=4 * 0.9, received_bytes=40) is None
+    assert shares.report(0, 6.0, throttled_seconds=6 * 0.9, received_bytes=60) is None
 
 
 def test_without_a_busy_task_nothing_changes() -> None:
