@@ -240,7 +240,8 @@ class Supervisor(threading.Thread):
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning("%s", warning)
-        self._mirror.worker.assign(self._leadership, jobs, term)
+        paused = [name for name in self._known if state.target(name) is TargetState.PAUSED]
+        self._mirror.worker.assign(self._leadership, jobs, term, paused=paused)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
         generation, known = self._generations.get(name, 0), self._known.get(name)
