@@ -148,18 +148,15 @@ class Supervisor(threading.Thread):
             except (ClientError, ConfigError) as e:
                 delay = backoff.next()
                 self._report(f"{e}; trying again")
-            except (
-                BaseException
-            ) as e:  # SystemExit, for one, would end this thread without a log line
-                log.exception("supervisor: unexpected failure")
+            except BaseException as e:  # noqa: BLE001 - SystemExit would end the thread without a line
                 delay = backoff.next()
-                self._report(f"unexpected failure: {type(e).__name__}: {e}")
+                self._report(f"unexpected failure: {type(e).__name__}: {e}", e)
             self._busy = False
             self._wake.wait(delay)
 
-    def _report(self, trouble: str) -> None:
+    def _report(self, trouble: str, unexpected: BaseException | None = None) -> None:
         if trouble != self.trouble:
-            log.warning("worker %s: %s", self._worker_id, trouble)
+            log.warning("worker %s: %s", self._worker_id, trouble, exc_info=unexpected)
         self.trouble = trouble
 
     def _open_offsets(self) -> None:
@@ -243,7 +240,8 @@ class Supervisor(threading.Thread):
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning("%s", warning)
-        self._mirror.worker.assign(self._leadership, jobs, term)
+        paused = [name for name in self._known if state.target(name) is TargetState.PAUSED]
+        self._mirror.worker.assign(self._leadership, jobs, term, paused=paused)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
         generation, known = self._generations.get(name, 0), self._known.get(name)

@@ -96,7 +96,7 @@ class _FlowObserver:
         none: tuple[Member, ...] = ()
         members = observe("services", self._members, none)
         reported = observe("state", lambda: self._reported_state(members), _ReportedState())
-        service = service_status(reported.flow, _now_ms(), reported.without)
+        service = service_status(reported.flow, _now_ms(), reported.without, members=members)
         nothing: tuple[PartitionView, ...] = ()
         partitions = observe("partitions", lambda: self._partitions(reported, service), nothing)
         groups = observe("groups", self._groups, GroupsView())

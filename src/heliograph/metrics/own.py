@@ -131,6 +131,8 @@ def _service(families: Families, snapshot: Snapshot) -> None:
             )
     for (flow, cause), count in snapshot.problems.items():
         families.of(table.PROBLEMS).add((flow, cause), count)
+    for (flow, cause), count in snapshot.unexpected_failures.items():
+        families.of(table.UNEXPECTED_FAILURES).add((flow, cause), count)
     for each in snapshot.leaderships:
         families.of(table.LEADER).add((each.group, each.state), each.leads)
     for name, count in snapshot.heartbeats.items():

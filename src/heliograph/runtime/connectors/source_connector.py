@@ -17,7 +17,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.errors import ClientError
-from heliograph.mm2.state_records import RUNNING, STOPPED
+from heliograph.mm2.state_records import RUNNING
 from heliograph.model import Receipt, TopicPartition
 from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_of
 from heliograph.runtime.connectors.schedule import Schedule, time_left
@@ -98,23 +98,24 @@ class SourceConnector:
         """Process receipts; for any thread."""
         self._flow.gaps.learn(list(receipts))
 
-    def close(self, timeout: float, *, goodbye: bool) -> None:
+    def close(self, timeout: float, last_state: str | None) -> None:
+        """`last_state`: written for `status`; None if another service may run the flow already."""
         left = time_left(timeout)
         for schedule in self._schedules:
             schedule.join(left())
-        if goodbye and self._state.told_anything and not self._state_jobs.running and left():
-            self._write_stopped()
+        if last_state and self._state.told_anything and not self._state_jobs.running and left():
+            self._write_last(last_state)
         for client in self._clients.values():
             client.close()
 
-    def _write_stopped(self) -> None:
-        """Write that the flow has stopped, so that a mirror in the other direction need not wait until its
+    def _write_last(self, state: str) -> None:
+        """Write that the flow has ended, so that a mirror in the other direction need not wait until its
         state expires."""
         for client in self._both("state"):
             client.stopped = lambda: False
             client.timeout = _GOODBYE_SECONDS
         try:
-            self._write_state(STOPPED)
+            self._write_state(state)
         except ClientError as e:
             log.warning("flow %s: could not write its last state: %s", self._config.name, e)
 
@@ -219,7 +220,7 @@ class SourceConnector:
             for r in self._progress.receipts()
             if r.flow == name and TopicPartition(r.topic, r.partition) not in failed
         ]
-        problems = self._problems.below(f"flow {name}") | self._problems.below("metrics")
+        problems = self._problems.of_flow(name)
         history = self._flow.history
         events, seen = history.pending()
         found = self._state.write(
