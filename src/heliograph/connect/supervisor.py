@@ -24,6 +24,7 @@ from heliograph.connect.connector_health import ConnectorHealth, health_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
+from heliograph.counted import counted
 from heliograph.errors import ClientError, ConfigError
 from heliograph.mm2.connect.configs import (
     LoggerLevelRecord,
@@ -195,7 +196,7 @@ class Supervisor(threading.Thread):
         self._known, self._generations = {}, {}
         self._term = term
         count = len(self._configs.state.configs)
-        log.info("worker %s leads the group; %d connectors", self._worker_id, count)
+        log.info("worker %s leads the group; %s", self._worker_id, counted(count, "connector"))
         # Java's words: guides take them as a sign that a worker continues what it did before.
         log.info("Starting connectors and tasks using config offset %d", self._configs.offset)
 
@@ -281,7 +282,7 @@ class Supervisor(threading.Thread):
                 or state.stale(name)
                 or name in state.inconsistent
             ):
-                log.info("connector %s: %d tasks", name, len(wanted))
+                log.info("connector %s: %s", name, counted(len(wanted), "task"))
                 tasks = [TaskConfigRecord(name, n, each) for n, each in enumerate(wanted)]
                 self._configs.write([*tasks, TasksCommitRecord(name, len(tasks))])
 

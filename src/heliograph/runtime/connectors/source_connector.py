@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError
 from heliograph.mm2.state_records import RUNNING
 from heliograph.model import Receipt, TopicPartition
@@ -207,8 +208,8 @@ class SourceConnector:
         if topic is None:
             return {}
         return {
-            f"{partition} quarantine": f"{partition}: {count:,} records are not mirrored, because the target "
-            f"rejects them; {topic.name} on {self._config.target} lists each"
+            f"{partition} quarantine": f"{partition}: {counted(count, 'record')} not mirrored, because the "
+            f"target rejects them; {topic.name} on {self._config.target} lists each"
             for partition, count in self._progress.quarantined(self._config.name).items()
         }
 

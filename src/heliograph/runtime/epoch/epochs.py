@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from heliograph.config.mirror_config import MirrorConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError, Fenced
 from heliograph.measured import TaskReport
 from heliograph.model import Lease, ProducerIdentity, Receipt
@@ -311,10 +312,7 @@ class Epochs:
 
 def _shares(partitions: int, tasks: int) -> str:
     """Tasks of Spark, of which a connector may have another number in its status."""
-    return (
-        f"{partitions} partition{'' if partitions == 1 else 's'} in "
-        f"{tasks} Spark task{'' if tasks == 1 else 's'}"
-    )
+    return f"{counted(partitions, 'partition')} in {counted(tasks, 'Spark task')}"
 
 
 def copy_area(flow: ObservedFlow) -> str:
