@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What stays to the end of the run is left out of collections: thousands of tests, and all they import."""
+    """What stays to the end of the run is left out of collections: thousands of tests, what they import."""
     gc.freeze()
 
 
