@@ -230,7 +230,7 @@ class Mutation(NamedTuple):
 
 
 MUTATIONS = (
-    Mutation(keep_numbers, scenarios.KILLED_REFUSED_AND_OVERTAKEN),
+    Mutation(keep_numbers, scenarios.KILLED_AND_OVERTAKEN),
     Mutation(keep_numbers, scenarios.QUARANTINE),
     Mutation(count_across_isolation_levels, scenarios.ISOLATION),
     Mutation(believe_the_count, scenarios.COMPACTION),

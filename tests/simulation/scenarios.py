@@ -94,7 +94,9 @@ LIMIT = _scenario("limit", _F.KILLS, _F.LIMIT)
 SOURCE_TRUNCATES = _scenario("source-truncates", _F.KILLS, _F.SOURCE_TRUNCATES)
 TARGET_LOSES = _scenario("target-loses", _F.TARGET_LOSES)
 TARGET_LOSES_AND_KILLS = _scenario("target-loses-killed", _F.TARGET_LOSES, _F.KILLS, _F.STATE_AWAY)
-TARGET_LOSES_AND_RESTARTS = _scenario("target-loses-restarts", _F.TARGET_LOSES, _F.TARGET_RESTARTS)
+TARGET_LOSES_AND_RESTARTS = _scenario(
+    "target-loses-restarts", _F.TARGET_LOSES, _F.TARGET_RESTARTS, _F.MOVES
+)
 TARGET_LOSES_AND_QUARANTINE = _scenario("target-loses-quarantine", _F.TARGET_LOSES, _F.QUARANTINE)
 EXPIRY = _scenario("expiry", _F.KILLS, _F.EXPIRY, _F.MOVES)
 TARGET_RESTARTS = _scenario("target-restarts", _F.TARGET_RESTARTS, _F.KILLS, _F.MOVES)

@@ -99,6 +99,7 @@ def version_with(java: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.proof
 def test_tasks_run_on_the_packaged_java_of_a_machine_without_one(tmp_path: Path) -> None:
     environment = spark_environment(tmp_path)
     environment.pop("JAVA_HOME", None)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 
 from harness.certificates import Authority
 from heliograph.web.listener.limits import Limits
+from heliograph.web.listener.server import RestServer
 from support.rest.listening import (
     PATIENCE,
     answer,
@@ -25,9 +26,9 @@ from support.rest.listening import (
 QUICK = Limits(head_seconds=0.3, handshake_seconds=0.3, write_seconds=0.3)
 
 
-@pytest.fixture
-def users(tmp_path: Path) -> dict[str, str]:
-    file = tmp_path / "users.properties"
+@pytest.fixture(scope="module")
+def users(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    file = tmp_path_factory.mktemp("users") / "users.properties"
     file.write_text("alice = s3same\n")
     return {"rest.users.file": str(file)}
 
@@ -187,10 +188,16 @@ def test_what_is_no_http_is_refused() -> None:
         assert send(server.port, b"\x16\x03\x01\x02\x00\x01\r\n\r\n")[0] == 400
 
 
+@pytest.fixture(scope="module")
+def guarded(users: dict[str, str]) -> Iterator[RestServer]:
+    """For many requests: to start one and stop it takes longer than to ask it."""
+    with serving(users) as server:
+        yield server
+
+
 @pytest.mark.parametrize("path", ["/%0A", "/connectors/%0d%0a", "/%0A/../connectors", "/", "/%zz"])
 @pytest.mark.parametrize("method", ["GET", "FOO", "CONNECT"])
 def test_no_path_and_no_method_leads_past_the_gate(
-    users: dict[str, str], method: str, path: str
+    guarded: RestServer, method: str, path: str
 ) -> None:
-    with serving(users) as server:
-        assert send(server.port, head(method, path))[0] == 401
+    assert send(guarded.port, head(method, path))[0] == 401

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
 from heliograph.config.connectors.rest import Listener, read_rest_config
 from heliograph.web.exchange import Refused
 from heliograph.web.heads import Heads
+from heliograph.web.listener.server import RestServer
 from support.rest.asking import HEARTBEAT, Asking
 from support.rest.listening import get, head, send, serving
 
@@ -123,20 +125,26 @@ def test_what_changes_nothing_may_come_from_anywhere(method: str) -> None:
     assert status({"host": "localhost", "origin": "http://attacker.example"}, method) == 200
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[RestServer]:
+    """For many requests: to start one and stop it takes longer than to ask it."""
+    with serving() as server:
+        yield server
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
 @pytest.mark.parametrize(
     "content_type", [None, "text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]
 )
 def test_a_body_that_a_page_may_send_unasked_is_no_json(
-    method: str, content_type: str | None
+    server: RestServer, method: str, content_type: str | None
 ) -> None:
-    with serving() as server:
-        path = "/connectors" if method == "POST" else "/connectors/c/config"
-        declared = {} if content_type is None else {"Content_Type": content_type}
-        body = b'{"name": "c", "config": {}}'
-        top = head(method, path, Content_Length=str(len(body)), **declared)
+    path = "/connectors" if method == "POST" else "/connectors/c/config"
+    declared = {} if content_type is None else {"Content_Type": content_type}
+    body = b'{"name": "c", "config": {}}'
+    top = head(method, path, Content_Length=str(len(body)), **declared)
 
-        assert send(server.port, top + body)[0] == 415
+    assert send(server.port, top + body)[0] == 415
 
 
 def test_requests_without_a_body_need_no_content_type() -> None:

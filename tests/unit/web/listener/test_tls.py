@@ -16,6 +16,7 @@ from harness.certificates import Authority, Identity
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import BadKeyMaterial
+from heliograph.web.listener import server as rest_server
 from heliograph.web.listener.server import RestServer
 from support.rest.asking import JSON_BODY
 from support.rest.listening import PATIENCE
@@ -124,6 +125,12 @@ def shown(port: int) -> bytes:
         return wrapped.getpeercert(binary_form=True) or b""
 
 
+@pytest.fixture
+def _renewed_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rest_server, "_RENEW_SECONDS", 0.1)
+
+
+@pytest.mark.usefixtures("_renewed_often")
 def test_a_certificate_that_is_replaced_is_shown_without_a_restart(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -148,6 +155,7 @@ def test_a_certificate_that_is_replaced_is_shown_without_a_restart(
         eventually(lambda: shown(port), second.certificate.public_bytes(Encoding.DER).__eq__)
 
 
+@pytest.mark.usefixtures("_renewed_often")
 def test_clients_that_are_trusted_no_more_are_refused_without_a_restart(tmp_path: Path) -> None:
     other = Authority("another")
     trusted, file = tmp_path / "trusted.pem", tmp_path / "client.pem"
