@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-from sbom import _name, direct, read_lock, required  # noqa: E402
+from sbom import _name, direct, read_lock, required
 
 _BUILD = ("hatchling",)
 _PIN = re.compile(r"^(?=[A-Za-z0-9])", re.MULTILINE)
@@ -29,7 +29,9 @@ def runtime_lock(lock: str, project: dict[str, object], extras: Sequence[str]) -
 def part(lock: str, roots: set[str]) -> str:
     packages = read_lock(lock)
     if missing := roots - {each.name for each in packages}:
-        raise ValueError(f"requirements.lock: {', '.join(sorted(missing))}: not locked; run make lock")
+        raise ValueError(
+            f"requirements.lock: {', '.join(sorted(missing))}: not locked; run make lock"
+        )
     wanted = required(packages, roots)
     blocks = _PIN.split(lock)
     return "".join(block for block in blocks if block.partition("==")[0] in wanted)

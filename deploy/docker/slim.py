@@ -32,6 +32,9 @@ _UNUSED = (
     "pyspark/examples",
     "pyspark/data",
     "pyspark/licenses",
+    "pyspark/ml",
+    "pyspark/mllib",
+    "pyspark/pandas",
     "numpy/**/tests",
     "numpy/f2py",
 )

@@ -1,12 +1,12 @@
 """What a container of our image runs: `python -m heliograph.cli.container ARGUMENT…`, its entry point.
 
-    ARGUMENTS                        runs
-    executor                         an executor of Spark on Kubernetes, which starts it with this one argument
-    health                           exits with 0 if the service in this container is ready
-    a command of heliograph          heliograph …
-    a program (bin/connect-…, sh)    that program
-    none                             connect-distributed.sh, if there are CONNECT_ variables of a worker;
-                                     else connect-mirror-maker.sh with the mounted file
+ARGUMENTS                        runs
+executor                         an executor of Spark on Kubernetes, which starts it with this one argument
+health                           exits with 0 if the service in this container is ready
+a command of heliograph          heliograph …
+a program (bin/connect-…, sh)    that program
+none                             connect-distributed.sh, if there are CONNECT_ variables of a worker;
+                                 else connect-mirror-maker.sh with the mounted file
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from heliograph.spark.executor import executor_command
 #: Where the image expects the user's file, in the order in which they are looked for.
 FOLDER = Path("/etc/heliograph")
 _FILES = ("mm2.properties", "mirror.yaml", "connectors.json", "connectors")
-_SECRETS = FOLDER / "secrets"
+#: Not below FOLDER, which is a read-only volume in Kubernetes: nothing can be mounted inside of it.
+_SECRETS = Path("/etc/heliograph-secrets")
 _WORKER_FILE = FOLDER / "worker.properties"
 _HEALTH_SECONDS = 5.0
 _HEALTH_URL = "http://127.0.0.1:9404/health"
@@ -64,7 +65,7 @@ def _by_what_is_mounted(
     found = next((FOLDER / name for name in _FILES if exists(FOLDER / name)), None)
     if found is None:
         raise ConfigError(
-            f"configuration: expected {FOLDER}/mm2.properties (or {', '.join(_FILES[1:])}, worker.properties), "
+            f"configuration: expected {FOLDER}/mm2.properties, {', '.join(_FILES[1:])} or worker.properties, "
             "or CONNECT_BOOTSTRAP_SERVERS and the other CONNECT_ variables of a worker; found neither. Mount "
             f"your file: -v ./mm2.properties:{FOLDER}/mm2.properties:ro"
         )
@@ -87,12 +88,12 @@ def unreadable(command: Sequence[str]) -> str | None:
 def health(url: str = _HEALTH_URL) -> int:
     try:
         with urllib.request.urlopen(url, timeout=_HEALTH_SECONDS) as answer:
-            print(answer.read().decode())  # noqa: T201
+            print(answer.read().decode())
             return 0
     except urllib.error.HTTPError as e:
-        print(e.read().decode(errors="replace"), file=sys.stderr)  # noqa: T201
+        print(e.read().decode(errors="replace"), file=sys.stderr)
     except OSError as e:
-        print(f"{url}: does not answer: {e}; {LISTENER_VARIABLE} sets its address", file=sys.stderr)  # noqa: T201
+        print(f"{url}: does not answer: {e}; {LISTENER_VARIABLE} sets its address", file=sys.stderr)
     return 1
 
 
@@ -104,15 +105,15 @@ def main(arguments: Sequence[str]) -> int:
         command = _command(arguments)
     except ConfigError as e:
         for problem in e.problems:
-            print(f"error: {problem}", file=sys.stderr)  # noqa: T201
+            print(f"error: {problem}", file=sys.stderr)
         return 2
     except HeliographError as e:
-        print(f"error: {e}", file=sys.stderr)  # noqa: T201
+        print(f"error: {e}", file=sys.stderr)
         return 1
     try:
         os.execvp(command[0], command)
     except OSError as e:
-        print(f"error: {command[0]}: cannot be run: {e.strerror}", file=sys.stderr)  # noqa: T201
+        print(f"error: {command[0]}: cannot be run: {e.strerror}", file=sys.stderr)
         return 1
 
 

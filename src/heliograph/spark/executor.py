@@ -30,14 +30,18 @@ _OPTION = re.compile(r"SPARK_JAVA_OPT_(\d+)")
 
 def executor_command(environment: Mapping[str, str]) -> list[str]:
     """Raises ConfigError if the driver's variables are missing."""
-    missing = [name for _, name in _ARGUMENTS if name not in environment]
-    if missing or _MEMORY not in environment:
+    wanted = (_MEMORY, *(name for _, name in _ARGUMENTS))
+    if missing := [name for name in wanted if name not in environment]:
         raise ConfigError(
-            f"executor: expected the variables that Spark's driver sets, {', '.join(missing or [_MEMORY])} not "
+            f"executor: expected the variables that Spark's driver sets, {', '.join(missing)} not "
             "found; executors are started by heliograph run --master k8s://…"
         )
     memory = environment[_MEMORY]
-    paths = [class_path(), environment.get("SPARK_CONF_DIR"), environment.get("SPARK_EXTRA_CLASSPATH")]
+    paths = [
+        class_path(),
+        environment.get("SPARK_CONF_DIR"),
+        environment.get("SPARK_EXTRA_CLASSPATH"),
+    ]
     return [
         *java_command(),
         *java_options(environment),

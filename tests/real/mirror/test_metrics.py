@@ -43,7 +43,9 @@ def served(
     watch = JvmWatch(lambda: mirror.spark.started)
     collector = SnapshotCollector(mirror, progress, connectors, lambda: watch.figures)
     config = MetricsConfig(names=frozenset(Names), labels=(("strimzi_io_cluster", "mm2"),))
-    server = MetricsServer(("127.0.0.1", 0), Scrape(config, collector.collect), health=lambda: ServiceHealth(waits_for=None))
+    text = Scrape(config, collector.collect)
+    healthy = ServiceHealth(waits_for=None)
+    server = MetricsServer(("127.0.0.1", 0), text, health=lambda: healthy)
     watch.start()
     server.start()
     try:

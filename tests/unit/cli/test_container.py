@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os.path import normpath
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ _COMMANDS = ("run", "serve", "status")
 
 
 def _mounted(*names: str) -> Callable[[Path], bool]:
-    return {Path("/etc/heliograph") / name for name in names}.__contains__
+    return {Path(normpath(Path("/etc/heliograph") / name)) for name in names}.__contains__
 
 
 @pytest.mark.parametrize(
@@ -22,10 +23,10 @@ def _mounted(*names: str) -> Callable[[Path], bool]:
     [
         (("mm2.properties",), ["connect-mirror-maker.sh", "/etc/heliograph/mm2.properties"]),
         (
-            ("mirror.yaml", "secrets"),
+            ("mirror.yaml", "../heliograph-secrets"),
             [
                 "connect-mirror-maker.sh",
-                *("/etc/heliograph/mirror.yaml", "--secrets", "/etc/heliograph/secrets"),
+                *("/etc/heliograph/mirror.yaml", "--secrets", "/etc/heliograph-secrets"),
             ],
         ),
         (
@@ -55,7 +56,9 @@ def test_variables_of_the_image_itself_start_no_worker() -> None:
 
 
 def test_without_any_configuration_one_sentence_says_what_to_mount() -> None:
-    with pytest.raises(ConfigError, match=r"expected /etc/heliograph/mm2.properties .* Mount your file"):
+    with pytest.raises(
+        ConfigError, match=r"expected /etc/heliograph/mm2.properties .* Mount your file"
+    ):
         command_of((), {}, _COMMANDS, _mounted())
 
 

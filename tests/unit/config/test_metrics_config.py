@@ -6,7 +6,13 @@ import pytest
 
 from heliograph.config.connectors.worker import load_worker
 from heliograph.config.formats.load import load
-from heliograph.config.metrics_config import LABELS_VARIABLE, LISTENER_VARIABLE, Detail, MetricsConfig, Names
+from heliograph.config.metrics_config import (
+    LABELS_VARIABLE,
+    LISTENER_VARIABLE,
+    Detail,
+    MetricsConfig,
+    Names,
+)
 from heliograph.errors import ConfigError
 
 _FLOW = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\n"
