@@ -1,2 +1,2 @@
-"""`make image`: builds the image of deploy/docker, checks it, runs it hardened, and mirrors with it between real
-brokers. docs/containers.md"""
+"""`make image`: builds the image of deploy/docker, runs it hardened, and mirrors with it between brokers.
+docs/containers.md"""

@@ -22,7 +22,8 @@ HARDENED = (
     *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
     *("--memory", "1g", "--memory-swap", "1g"),
     *("--ulimit", "nofile=20000:20000", "--ulimit", "nproc=20000:20000"),
-    *("--pull", "never"),
+    # podman runs health checks by systemd, which need not be there; they are asked by `Container.health`.
+    *("--pull", "never", "--no-healthcheck"),
 )
 _READY_SECONDS = 120.0
 _STOP_SECONDS = 40
@@ -60,7 +61,7 @@ class Container:
         return done.stdout + done.stderr
 
     def memory_peak(self) -> int:
-        """Bytes that the container's processes and files in /tmp held at most; 0 if the kernel does not say."""
+        """Bytes that processes and files in /tmp held at most; 0 if the kernel does not say."""
         path = run([*_PODMAN, "inspect", "--format", "{{.State.CgroupPath}}", self.name]).strip()
         for file in (
             Path(f"/sys/fs/cgroup/memory{path}/memory.max_usage_in_bytes"),

@@ -61,13 +61,15 @@ def main() -> None:
         run_once((f"-Xlog:class+load:file={log}",))
         used = loaded(log.read_text(errors="replace"))
     jars = {path.name: path.stat().st_size for path in map(Path, class_path().split(":"))}
-    found = unused(jars, {name for name in used if not _DISPENSABLE.match(name)})
+    needed = {name for name in used if not _DISPENSABLE.match(name)}
+    found = unused(jars, needed)
     total = sum(jars.values())
     loaded_size = sum(size for name, size in jars.items() if name in used)
     sys.stdout.write(
         "# Spark's jars that no mirror loads, without their versions. Made by: python -m containers.jars\n"
         f"# {len(jars)} jars with {total / 1e6:.0f} MB; a local mirror loads classes of {len(used)} with "
-        f"{loaded_size / 1e6:.0f} MB; {len(found)} names with {sum(found.values()) / 1e6:.0f} MB are left out.\n"
+        f"{loaded_size / 1e6:.0f} MB; {len(found)} names with {sum(found.values()) / 1e6:.0f} MB are left "
+        "out.\n"
     )
     sys.stdout.writelines(f"{name}\n" for name in sorted(found))
 

@@ -1,7 +1,7 @@
 """Programs of the control plane and of nodes, built once into the cache of this user.
 
-Kubernetes and Helm are built from Go's module proxy; etcd, containerd and runc are Debian's. From nothing that
-takes about ten minutes on two cores, and 6 GB of Go's own cache.
+Kubernetes and Helm are built from the module proxy of Go; etcd, containerd and runc are those of Debian. That
+takes about ten minutes on two cores from nothing, and 6 GB of the cache of Go.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def _pause_module() -> Path:
 
 
 def _from_debian(found: Path, name: str, package: str) -> None:
-    """From the PATH, or from Debian's package, which is unpacked and not installed: it would start daemons."""
+    """From the PATH, or from the package of Debian, unpacked only: its installation would start daemons."""
     path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
     if (installed := shutil.which(name, path=path)) is not None:
         (found / name).symlink_to(installed)

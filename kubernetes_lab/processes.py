@@ -1,4 +1,4 @@
-"""Starts the programs of the lab as children of this process, each with a log file, and ends them in order."""
+"""Starts the programs of the lab as children of this process, each with a log, and ends them in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the part of requirements.lock that an image needs: python3 runtime_lock.py LOCK PYPROJECT EXTRA… | --build
+"""Prints the part of requirements.lock that an image needs: runtime_lock.py LOCK PYPROJECT EXTRA… | --build
 
 The dependencies of the package and of the named extras, each with its digests; with --build those of the
 build of the wheel. Names that the lock does not have are an error.

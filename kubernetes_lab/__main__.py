@@ -1,0 +1,45 @@
+"""`make kubernetes`: ARGS names the parts to run (manifests, chart, operator); default: all of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from containers.errors import LabError
+from harness.errors import HarnessError
+from harness.results import commit, machine, write_json
+from kubernetes_lab import chart, manifests
+from kubernetes_lab.lab import running_lab
+
+RESULTS = Path(__file__).parent / "results" / "kubernetes.json"
+PARTS = {"manifests": manifests.check, "chart": chart.check}
+
+
+def main(arguments: list[str]) -> int:
+    if unknown := [each for each in arguments if each not in PARTS]:
+        print(f"error: {unknown[0]}: expected some of {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    if os.getuid() != 0:
+        print("error: make kubernetes: kubelets need root; run it as root", file=sys.stderr)
+        return 1
+    began, found = time.monotonic(), dict[str, object]()
+    try:
+        with running_lab() as lab:
+            for name in arguments or PARTS:
+                print(f"── {name}", flush=True)
+                found[name] = PARTS[name](lab)
+                print(f"{name}: {found[name]}", flush=True)
+    except (LabError, HarnessError) as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
+    seconds = round(time.monotonic() - began)
+    print(f"done after {seconds} s")
+    if not arguments:
+        write_json(RESULTS, {"commit": commit(), **machine(), "seconds": seconds, **found})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
