@@ -27,9 +27,8 @@ from heliograph.embedded import Cluster, Listener
 
 RESULTS = Path(__file__).parent / "results" / "image.json"
 _RATE, _PARTITIONS, _SECONDS = 2000.0, 4, 15
-_ONE_MISTAKE = (
-    "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = maybe\n"
-)
+_CLUSTERS = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\n"
+_ONE_MISTAKE = f"{_CLUSTERS}a->b.enabled = maybe\n"
 _STOPPED_IN_ORDER = 0
 _BAD_CONFIGURATION = 2
 #: "each one sentence, within 15 s"
@@ -80,7 +79,8 @@ def mirrors(folder: Path) -> dict[str, object]:
     listeners = (Listener(host=machine_address()),)
     source, target = (Cluster(name, listeners=listeners) for name in ("source", "target"))
     with running_clusters(source, target):
-        here, there = (ClusterSide(lambda c=each: c.bootstrap_servers) for each in (source, target))
+        here = ClusterSide(lambda: source.bootstrap_servers)
+        there = ClusterSide(lambda: target.bootstrap_servers)
         here.create_topics([NewTopic("orders", _PARTITIONS, 1)])
         addresses = ("source", source.bootstrap_servers), ("target", target.bootstrap_servers)
         file = write_mirror_file(folder, mirror_properties(*addresses, "orders", replicas=1))

@@ -70,7 +70,14 @@ def _version() -> Sequence[str]:
 def _build(program: Path, module: Path, package: str, flags: Sequence[str] = ()) -> None:
     print(f"building {program.name} …", flush=True)
     fresh = program.with_suffix(".part")
-    command = ["go", "build", f"-ldflags=-s -w {' '.join(flags)}", "-o", fresh, package]
+    command: list[str | Path] = [
+        "go",
+        "build",
+        f"-ldflags=-s -w {' '.join(flags)}",
+        "-o",
+        fresh,
+        package,
+    ]
     run(command, folder=module, environment=_go())
     fresh.rename(program)
 

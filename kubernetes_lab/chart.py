@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from confluent_kafka.admin import NewTopic
 
@@ -67,14 +68,15 @@ def check(lab: Lab) -> dict[str, object]:
     load.start()
     ends = LogEnds(lab.there, f"source.{TOPIC}")
     wait_for("records arrive", ends.total)
+    disturbances: dict[str, Callable[[], None]] = {
+        "delete_leader": partial(_delete, kubectl, leader),
+        "kill_leader": partial(_kill, kubectl),
+        "drain_node": partial(_drain, kubectl),
+        "upgrade": partial(_upgrade, lab),
+    }
     pauses: dict[str, object] = {}
     with PauseWatch(ends).running() as watch:
-        for name, disturb in (
-            ("delete_leader", lambda: _delete(kubectl, leader)),
-            ("kill_leader", lambda: _kill(kubectl)),
-            ("drain_node", lambda: _drain(kubectl)),
-            ("upgrade", lambda: _upgrade(lab)),
-        ):
+        for name, disturb in disturbances.items():
             time.sleep(_CALM_SECONDS)
             watch.reset()
             disturb()
@@ -129,13 +131,14 @@ def _names(kubectl: Kubectl) -> list[str]:
     return [each.name for each in kubectl.pods(SELECTOR)]
 
 
+def _nodes(kubectl: Kubectl) -> list[str]:
+    return [each.node for each in kubectl.pods(SELECTOR)]
+
+
 def _drain(kubectl: Kubectl) -> None:
     leader = wait_for("a pod leads", lambda: kubectl.leader(SELECTOR))
     kubectl("drain", leader.node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=180s")
-    elsewhere: Callable[[], bool] = lambda: all(  # noqa: E731
-        each.node != leader.node for each in kubectl.pods(SELECTOR)
-    )
-    wait_for("pods have left the node", elsewhere)
+    wait_for("pods have left the node", lambda: leader.node not in _nodes(kubectl))
     _wait_until_whole(kubectl)
     kubectl("uncordon", leader.node)
 

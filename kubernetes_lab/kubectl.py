@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from containers.errors import LabError
 from containers.shell import run
@@ -19,7 +19,10 @@ _PATIENCE_SECONDS = 180.0
 METRICS_PORT = 9404
 
 
-def wait_for[Found](
+Found = TypeVar("Found")
+
+
+def wait_for(
     what: str, ask: Callable[[], Found | None], seconds: float = _PATIENCE_SECONDS
 ) -> Found:
     """The first answer that is not None or False. Raises LabError."""

@@ -38,13 +38,13 @@ class Node:
         (self.folder / "cni" / "10-bridge.conflist").write_text(json.dumps(self._network()))
         (self.folder / "containerd.toml").write_text(self._containerd())
         (self.folder / "kubelet.yaml").write_text(yaml.safe_dump(self._kubelet()))
-        containerd = [self.programs / "containerd", "--config", self.folder / "containerd.toml"]
+        containerd = [str(self.programs / "containerd"), f"--config={self.folder}/containerd.toml"]
         processes.start(f"containerd-{self.number}", containerd)
         processes.wait("containerd", lambda: self._answers("version"))
 
     def start_kubelet(self, processes: Processes) -> None:
         command = [
-            self.programs / "kubelet",
+            str(self.programs / "kubelet"),
             f"--config={self.folder / 'kubelet.yaml'}",
             f"--kubeconfig={self.kubeconfig}",
             f"--hostname-override={self.name}",

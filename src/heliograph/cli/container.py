@@ -58,8 +58,9 @@ def command_of(
 def _by_what_is_mounted(
     environment: Mapping[str, str], exists: Callable[[Path], bool]
 ) -> list[str]:
+    secrets = ["--secrets", str(_SECRETS)] if exists(_SECRETS) else []
     if exists(_WORKER_FILE):
-        return ["connect-distributed.sh", str(_WORKER_FILE)]
+        return ["connect-distributed.sh", str(_WORKER_FILE), *secrets]
     if any(setting_of(name) == "bootstrap.servers" for name in environment):
         return ["heliograph", "serve"]
     found = next((FOLDER / name for name in _FILES if exists(FOLDER / name)), None)
@@ -69,7 +70,6 @@ def _by_what_is_mounted(
             "or CONNECT_BOOTSTRAP_SERVERS and the other CONNECT_ variables of a worker; found neither. Mount "
             f"your file: -v ./mm2.properties:{FOLDER}/mm2.properties:ro"
         )
-    secrets = ["--secrets", str(_SECRETS)] if exists(_SECRETS) else []
     return ["connect-mirror-maker.sh", str(found), *secrets]
 
 

@@ -79,15 +79,15 @@ def offsets_request(mirror: Mirror) -> OffsetsRequest | None:
     if action not in (LIST, ALTER, RESET):
         raise ConfigError(f"{OFFSETS}: expected list, alter or reset, found {action!r}")
     if name not in named:
-        raise ConfigError(
-            f"{CONNECTOR}: expected one of {', '.join(named)}, found {name!r}"
-        )
+        raise ConfigError(f"{CONNECTOR}: expected one of {', '.join(named)}, found {name!r}")
     if action == RESET:
         return OffsetsRequest(action=action, connector=name)
     field, inner = _FIELDS[action]
     place = ((named[name].get(field) or {}).get(inner) or {}).get("name")
     if not place:
-        raise ConfigError(f"{name}: {field}.{inner}.name: missing; it names the ConfigMap of offsets")
+        raise ConfigError(
+            f"{name}: {field}.{inner}.name: missing; it names the ConfigMap of offsets"
+        )
     return OffsetsRequest(action=action, connector=name, config_map=place)
 
 

@@ -71,7 +71,9 @@ class KubernetesApi:
     def apply(self, wanted: Object) -> None:
         """Server-side apply: fields that others set stay theirs, such as replicas of an autoscaler."""
         metadata = wanted["metadata"]
-        path = path_of(wanted["apiVersion"], wanted["kind"], metadata["namespace"], metadata["name"])
+        path = path_of(
+            wanted["apiVersion"], wanted["kind"], metadata["namespace"], metadata["name"]
+        )
         self._request("PATCH", f"{path}?fieldManager={FIELD_MANAGER}&force=true", wanted, _APPLY)
 
     def patch(self, path: str, change: Mapping[str, Any]) -> None:
@@ -95,7 +97,9 @@ class KubernetesApi:
             headers={"Authorization": f"Bearer {self._access.bearer}", "Content-Type": media_type},
         )
         try:
-            with urllib.request.urlopen(request, timeout=_SECONDS, context=self._access.tls) as answer:
+            with urllib.request.urlopen(
+                request, timeout=_SECONDS, context=self._access.tls
+            ) as answer:
                 return dict(json.load(answer))
         except urllib.error.HTTPError as e:
             with e:

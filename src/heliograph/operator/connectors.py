@@ -1,12 +1,12 @@
 """What has to be asked of the workers' REST API so that their connectors are those of the resource.
 
-    wanted (resource)   found (GET /connectors?expand=info&expand=status)    ► calls
-    ─────────────────   ─────────────────────────────────────────────────    ───────────────────────────────
-    RUNNING             missing, or with another configuration               PUT …/config
-    PAUSED              runs                                                 PUT …/pause
-    STOPPED             runs or is paused                                    PUT …/stop
-    RUNNING             paused or stopped                                    PUT …/resume
-    –                   there                                                DELETE
+wanted (resource)   found (GET /connectors?expand=info&expand=status)    ► calls
+─────────────────   ─────────────────────────────────────────────────    ───────────────────────────────
+RUNNING             missing, or with another configuration               PUT …/config
+PAUSED              runs                                                 PUT …/pause
+STOPPED             runs or is paused                                    PUT …/stop
+RUNNING             paused or stopped                                    PUT …/resume
+–                   there                                                DELETE
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ class Reconciler:
         before = resource.get("status")
         status = with_times_kept(status, before)
         if status != before:
-            self._api.patch(f"{path_of_resource(resource)}/status", {"status": _replaced(status, before)})
+            self._api.patch(
+                f"{path_of_resource(resource)}/status", {"status": _replaced(status, before)}
+            )
         return status
 
     def release(self, resource: Object) -> bool:
@@ -98,7 +100,9 @@ class Reconciler:
         except HeliographError as e:
             observed = replace(observed, problem=str(e))
         if observed.problem is not None:
-            self._log({"metadata": {"namespace": mirror.namespace, "name": mirror.name}}, observed.problem)
+            self._log(
+                {"metadata": {"namespace": mirror.namespace, "name": mirror.name}}, observed.problem
+            )
         return observed
 
     def _deployment(self, mirror: Mirror) -> Observed:
@@ -168,7 +172,9 @@ class Reconciler:
             for name in names:
                 found = self._api.get(path_of("v1", kind, mirror.namespace, name))
                 if found is None:
-                    missing.append(f"{kind} {name}: not found in namespace {mirror.namespace}; create it")
+                    missing.append(
+                        f"{kind} {name}: not found in namespace {mirror.namespace}; create it"
+                    )
                 else:
                     content.append(found.get("data"))
         if missing:

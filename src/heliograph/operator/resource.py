@@ -120,7 +120,9 @@ def sections(mirror: Mirror) -> Sequence[tuple[Mapping[str, Any], str]]:
         for name in _SECTIONS:
             if each.get(name) is not None:
                 java = f"Mirror{name[0].upper()}{name[1:]}"
-                found.append((each[name], f"{source}->{each.get('targetCluster') or target}.{java}"))
+                found.append(
+                    (each[name], f"{source}->{each.get('targetCluster') or target}.{java}")
+                )
     return found
 
 

@@ -39,7 +39,9 @@ class WorkerRest:
                 text = answer.read()
         except urllib.error.HTTPError as e:
             with e:
-                raise ApiError(f"{call}: {e.code}: {e.read()[:500].decode(errors='replace')}") from None
+                raise ApiError(
+                    f"{call}: {e.code}: {e.read()[:500].decode(errors='replace')}"
+                ) from None
         except (OSError, http.client.HTTPException) as e:
             raise ApiError(f"{call}: {self._url} does not answer: {e}") from None
         return json.loads(text) if text else None

@@ -49,7 +49,9 @@ def status_of(mirror: Mirror, observed: Observed, now: str) -> dict[str, Any]:
     return found
 
 
-def refused_status(resource: Mapping[str, Any], problems: Sequence[str], now: str) -> dict[str, Any]:
+def refused_status(
+    resource: Mapping[str, Any], problems: Sequence[str], now: str
+) -> dict[str, Any]:
     """Of a resource that cannot be run: what runs already goes on as it is."""
     condition = _condition(NOT_READY, now, INVALID, "; ".join(problems))
     return {
@@ -58,9 +60,7 @@ def refused_status(resource: Mapping[str, Any], problems: Sequence[str], now: st
     }
 
 
-def with_times_kept(
-    status: dict[str, Any], before: Mapping[str, Any] | None
-) -> dict[str, Any]:
+def with_times_kept(status: dict[str, Any], before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Conditions that have not changed keep their time, so that an unchanged status is equal to the last."""
     old = {_key(each): each for each in (before or {}).get("conditions", ())}
     kept = [old.get(_key(each), each) for each in status["conditions"]]
@@ -68,9 +68,7 @@ def with_times_kept(
 
 
 def _conditions(mirror: Mirror, observed: Observed, now: str) -> list[dict[str, str]]:
-    warnings = [
-        _condition(WARNING, now, "UnsupportedOrIgnored", text) for text in mirror.warnings
-    ]
+    warnings = [_condition(WARNING, now, "UnsupportedOrIgnored", text) for text in mirror.warnings]
     waits = _waits_for(mirror, observed)
     if waits is None:
         return [_condition(READY, now), *warnings]

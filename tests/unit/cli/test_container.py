@@ -57,7 +57,7 @@ def test_variables_of_the_image_itself_start_no_worker() -> None:
 
 def test_without_any_configuration_one_sentence_says_what_to_mount() -> None:
     with pytest.raises(
-        ConfigError, match=r"expected /etc/heliograph/mm2.properties .* Mount your file"
+        ConfigError, match=r"expected /etc/heliograph/mm2.properties, .* Mount your file"
     ):
         command_of((), {}, _COMMANDS, _mounted())
 
