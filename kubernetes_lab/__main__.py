@@ -10,11 +10,11 @@ from pathlib import Path
 from containers.errors import LabError
 from harness.errors import HarnessError
 from harness.results import commit, machine, write_json
-from kubernetes_lab import chart, manifests
+from kubernetes_lab import chart, manifests, operator
 from kubernetes_lab.lab import running_lab
 
 RESULTS = Path(__file__).parent / "results" / "kubernetes.json"
-PARTS = {"manifests": manifests.check, "chart": chart.check}
+PARTS = {"manifests": manifests.check, "chart": chart.check, "operator": operator.check}
 
 
 def main(arguments: list[str]) -> int:

@@ -143,7 +143,7 @@ def _from_debian(found: Path, name: str, package: str) -> None:
         run(["dpkg-deb", "-x", next(made.glob("*.deb")), made])
 
     unpacked = build_once(folder() / package, make)
-    program = next((each for each in unpacked.rglob(name) if each.is_file()), None)
+    program = next(iter(unpacked.glob(f"usr/*bin/{name}")), None)
     if program is None:
         raise LabError(f"{package}: Debian's package has no {name}")
     (found / name).symlink_to(program)
