@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -24,6 +25,9 @@ def main(arguments: list[str]) -> int:
     if os.getuid() != 0:
         print("error: make kubernetes: kubelets need root; run it as root", file=sys.stderr)
         return 1
+    # A lab leaves mounts, bridges and containers behind if it is not ended in order.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
     began, found = time.monotonic(), dict[str, object]()
     try:
         with running_lab() as lab:

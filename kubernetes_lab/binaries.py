@@ -26,7 +26,20 @@ _DEBIAN = {
     "runc": "runc",
 }
 _CNI = Path("/usr/lib/cni")
-_PAUSE = "package main\n\nfunc main() { select {} }\n"
+_PAUSE = """package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ended := make(chan os.Signal, 1)
+	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT)
+	<-ended
+}
+"""
 #: One package at a time: the linker of one of them needs 2 GB.
 _FLAGS = "-p=1 -trimpath -buildvcs=false -mod=mod"
 
