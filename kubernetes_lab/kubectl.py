@@ -15,7 +15,7 @@ from containers.errors import LabError
 from containers.shell import run
 
 _TICK_SECONDS = 0.3
-_PATIENCE_SECONDS = 180.0
+_PATIENCE_SECONDS = 300.0
 METRICS_PORT = 9404
 
 

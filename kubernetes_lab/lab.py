@@ -54,6 +54,7 @@ def running_lab(nodes: int = _NODES) -> Iterator[Lab]:
     listeners = (Listener(host=address),)
     source, target = (Cluster(name, listeners=listeners) for name in ("source", "target"))
     started: list[Node] = []
+    networks = pod_networks()
     try:
         with running_clusters(source, target):
             plane = ControlPlane(place, found, processes, address)
@@ -75,6 +76,14 @@ def running_lab(nodes: int = _NODES) -> Iterator[Lab]:
             yield Lab(folder=place, kubectl=kubectl, source=source, target=target, address=address)
     finally:
         _end(processes, started, place)
+        for name in pod_networks() - networks:
+            run(["ip", "netns", "delete", name])
+
+
+def pod_networks() -> set[str]:
+    """Of the pods of any containerd. Those of the lab would outlive it, with their interfaces."""
+    names = run(["ip", "netns", "list"]).split()
+    return {name for name in names if name.startswith("cni-")}
 
 
 def _load(nodes: Sequence[Node], place: Path) -> None:

@@ -52,10 +52,14 @@ class Watch:
         while not self._stop.is_set():
             self._changed.wait(_ROUND_SECONDS)
             self._changed.clear()
-            with self._lock:
-                resources = list(self._known.values())
-            for each in resources:
-                self._one(each)
+            if not self._stop.is_set():
+                self.round()
+
+    def round(self) -> None:
+        with self._lock:
+            resources = list(self._known.values())
+        for each in resources:
+            self._one(each)
 
     def stop(self) -> None:
         self._stop.set()
