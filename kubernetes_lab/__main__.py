@@ -1,4 +1,4 @@
-"""`make kubernetes`: ARGS names the parts to run (manifests, chart, operator); default: all of them."""
+"""`make kubernetes`: ARGS names parts to run (manifests, chart, operator, executors); default: all of them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from pathlib import Path
 from containers.errors import LabError
 from harness.errors import HarnessError
 from harness.results import commit, machine, write_json
-from kubernetes_lab import chart, manifests, operator
+from kubernetes_lab import chart, executors, manifests, operator
 from kubernetes_lab.lab import running_lab
 
 RESULTS = Path(__file__).parent / "results" / "kubernetes.json"
-PARTS = {"manifests": manifests.check, "chart": chart.check, "operator": operator.check}
+PARTS = {
+    "manifests": manifests.check,
+    "chart": chart.check,
+    "operator": operator.check,
+    "executors": executors.check,
+}
 
 
 def main(arguments: list[str]) -> int:

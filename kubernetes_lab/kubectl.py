@@ -87,6 +87,10 @@ class Kubectl:
         good = len(found) == count and all(each.ready and not each.ends for each in found)
         return found if good else None
 
+    def running(self, selector: str, count: int, without: str = "") -> bool:
+        """Whether at least so many pods have started, by their containers: executors have no probes."""
+        return sum(each.ready and each.name != without for each in self.pods(selector)) >= count
+
     def leader(self, selector: str) -> Pod | None:
         """The pod that runs the flows, by its own /health."""
         alive = (each for each in self.pods(selector) if each.ready and not each.ends)

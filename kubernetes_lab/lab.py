@@ -32,7 +32,7 @@ class Lab:
     kubectl: Kubectl
     source: Cluster
     target: Cluster
-    address: str
+    url: str
 
     @property
     def here(self) -> ClusterSide:
@@ -73,7 +73,7 @@ def running_lab(nodes: int = _NODES) -> Iterator[Lab]:
             for node in started:
                 node.start_kubelet(processes)
             wait_for("nodes ready", lambda: _ready(kubectl) == nodes)
-            yield Lab(folder=place, kubectl=kubectl, source=source, target=target, address=address)
+            yield Lab(folder=place, kubectl=kubectl, source=source, target=target, url=plane.url)
     finally:
         _end(processes, started, place)
         for name in pod_networks() - networks:
