@@ -1,4 +1,4 @@
-"""`make kubernetes`: ARGS names parts to run (manifests, chart, operator, executors); default: all of them."""
+"""`make kubernetes`: ARGS names parts (manifests, chart, operator, executors) to run; default: all."""
 
 from __future__ import annotations
 
