@@ -12,7 +12,7 @@ from containers.errors import LabError
 from harness.errors import HarnessError
 from harness.results import commit, machine, write_json
 from kubernetes_lab import chart, executors, manifests, operator
-from kubernetes_lab.lab import running_lab
+from kubernetes_lab.lab import Lab, running_lab
 
 RESULTS = Path(__file__).parent / "results" / "kubernetes.json"
 PARTS = {
@@ -38,16 +38,29 @@ def main(arguments: list[str]) -> int:
         with running_lab() as lab:
             for name in arguments or PARTS:
                 print(f"── {name}", flush=True)
-                found[name] = PARTS[name](lab)
+                found[name] = _result(name, lab)
                 print(f"{name}: {found[name]}", flush=True)
     except (LabError, HarnessError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 1
     seconds = round(time.monotonic() - began)
     print(f"done after {seconds} s")
+    failed = [name for name, each in found.items() if each is None]
+    if failed:
+        print(f"error: failed: {', '.join(failed)}", file=sys.stderr)
+        return 1
     if not arguments:
         write_json(RESULTS, {"commit": commit(), **machine(), "seconds": seconds, **found})
     return 0
+
+
+def _result(name: str, lab: Lab) -> dict[str, object] | None:
+    """None: the part has failed, and the others are still run."""
+    try:
+        return PARTS[name](lab)
+    except LabError as e:
+        print(f"error: {name}: {e}", file=sys.stderr, flush=True)
+        return None
 
 
 if __name__ == "__main__":

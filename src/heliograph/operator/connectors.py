@@ -19,7 +19,7 @@ from urllib.parse import quote
 from heliograph.config.formats.connect_json import PAUSED, RUNNING, STOPPED, NamedConnector
 
 FAILED = "FAILED"
-_UNASSIGNED = "UNASSIGNED"
+_TRANSIENT = ("UNASSIGNED", "RESTARTING")
 _CHANGES = {PAUSED: "pause", STOPPED: "stop", RUNNING: "resume"}
 
 
@@ -56,6 +56,10 @@ def calls(wanted: Iterable[NamedConnector], found: Mapping[str, Any]) -> list[Re
 
 def _calls_for(wanted: NamedConnector, found: Mapping[str, Any] | None) -> Iterator[RestCall]:
     config = {**wanted.config, "name": wanted.name}
+    if found is None and wanted.state == RUNNING:
+        # Not POST: a worker that has not read the newest configurations may not show the connector yet.
+        yield RestCall("PUT", path_of(wanted.name, "/config"), config)
+        return
     if found is None:
         body = {"name": wanted.name, "config": config, "initial_state": wanted.state}
         yield RestCall("POST", "/connectors", body)
@@ -63,8 +67,8 @@ def _calls_for(wanted: NamedConnector, found: Mapping[str, Any] | None) -> Itera
     if found["info"]["config"] != config:
         yield RestCall("PUT", path_of(wanted.name, "/config"), config)
     state = found["status"]["connector"]["state"]
-    # A connector that has failed, or that is not assigned yet, runs as far as its target state goes.
-    now = RUNNING if state in (FAILED, _UNASSIGNED) else state
+    # One that has failed, restarts, or is not assigned yet, is to run as far as its target state goes.
+    now = RUNNING if state in (FAILED, *_TRANSIENT) else state
     if now != wanted.state:
         yield RestCall("PUT", path_of(wanted.name, f"/{_CHANGES[wanted.state]}"))
 

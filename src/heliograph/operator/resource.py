@@ -16,12 +16,17 @@ from heliograph.config.formats.connect_json import NamedConnector
 from heliograph.config.formats.properties import PropertiesFile
 from heliograph.config.formats.strimzi import parse_strimzi
 from heliograph.config.formats.strimzi_clusters import PROVIDER
+from heliograph.errors import ConfigError
 
 GROUP, PLURAL = "kafka.strimzi.io", "kafkamirrormaker2s"
 _PLACEHOLDER = re.compile(r"\$\{([\w-]+):([^/:}]*)/([^/:}]+):[^}]*\}")
 _SECRET_PROVIDER = "KubernetesSecretConfigProvider"
 _CONFIG_MAP_PROVIDER = "KubernetesConfigMapConfigProvider"
 _SECTIONS = ("sourceConnector", "checkpointConnector", "heartbeatConnector")
+
+#: Lines of the text that this module writes are no lines of the user's file: fields have paths as well.
+_FILE = "the-resource"
+_LINE = re.compile(rf" \({_FILE}:\d+\)")
 
 Object = dict[str, Any]
 
@@ -53,7 +58,10 @@ class Mirror:
 def read_mirror(resource: Object) -> Mirror:
     """Raises ConfigError with every problem."""
     metadata, spec = resource["metadata"], resource.get("spec") or {}
-    found = parse_strimzi(_text(resource), metadata["name"])
+    try:
+        found = parse_strimzi(_text(resource), _FILE)
+    except ConfigError as e:
+        raise ConfigError([_LINE.sub("", each) for each in e.problems]) from None
     files = [found.worker, *(each.file for each in found.connectors)]
     secrets, config_maps = referred(files)
     return Mirror(
@@ -69,7 +77,9 @@ def read_mirror(resource: Object) -> Mirror:
         connectors=found.connectors,
         secrets=secrets,
         config_maps=config_maps,
-        warnings=tuple(each for each in found.warnings if "outside of Kubernetes" not in each),
+        warnings=tuple(
+            _LINE.sub("", each) for each in found.warnings if "outside of Kubernetes" not in each
+        ),
     )
 
 

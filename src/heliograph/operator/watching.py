@@ -87,10 +87,15 @@ def watch(watch: Watch, namespaces: Sequence[str], stop: threading.Event) -> Non
     """Returns when `stop` is set."""
     registry = kopf.OperatorRegistry()
 
+    @kopf.on.login(registry=registry)
+    def login(**given: Any) -> kopf.ConnectionInfo | None:
+        within = kopf.login_with_service_account(**given)
+        return within or kopf.login_with_kubeconfig(**given)
+
     @kopf.on.startup(registry=registry)
     def configure(settings: kopf.OperatorSettings, **_: Any) -> None:
         settings.posting.enabled = False  # events would need another right
-        settings.scanning.disabled = False
+        settings.scanning.disabled = True  # and so would looking for new kinds and namespaces
 
     @kopf.on.event(GROUP, PLURAL, registry=registry)
     def changed(event: Any, body: Any, **_: Any) -> None:

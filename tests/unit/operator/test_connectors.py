@@ -16,6 +16,12 @@ def _wanted(state: str = "RUNNING", topics: str = "orders") -> NamedConnector:
     return NamedConnector(_NAME, file, state)
 
 
+def test_a_missing_connector_is_put_which_may_be_repeated() -> None:
+    (call,) = calls([_wanted()], {})
+
+    assert (str(call), call.body) == (f"PUT {_PATH}/config", _CONFIG)
+
+
 def test_a_missing_connector_is_created_in_its_state() -> None:
     (call,) = calls([_wanted("STOPPED")], {})
 
@@ -43,6 +49,7 @@ def test_another_configuration_is_put() -> None:
         ("PAUSED", "FAILED", "pause"),
         ("RUNNING", "FAILED", None),
         ("RUNNING", "UNASSIGNED", None),
+        ("RUNNING", "RESTARTING", None),
     ],
 )
 def test_the_state_follows_the_resource(wanted: str, found: str, expected: str | None) -> None:

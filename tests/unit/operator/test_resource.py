@@ -64,9 +64,13 @@ def test_the_documents_resource_of_an_older_api_is_read() -> None:
     assert found.connectors[0].name == "a->b.MirrorSourceConnector"
 
 
-def test_what_strimzi_refuses_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"spec.mirrors section is required"):
+def test_what_strimzi_refuses_is_refused_without_lines_of_a_file_that_nobody_has() -> None:
+    with pytest.raises(ConfigError) as refused:
         read_mirror(mirror_resource(mirrors=[]))
+
+    assert refused.value.problems == [
+        "spec.mirrors: .spec.mirrors section is required in KafkaMirrorMaker2 resource"
+    ]
 
 
 def test_auto_restart_is_read_for_each_connector() -> None:
