@@ -28,6 +28,8 @@ KIND = "kafkamirrormaker2s.kafka.strimzi.io"
 LABEL = "heliograph.io/runs-with"
 _DOCUMENT = ROOT / "examples" / "on_premises_to_cloud" / "files" / "kafka-to-es-mm2-corrected.yml"
 _ACCOUNT, _TOPIC = "form-heliograph", "operated"
+_PODS = "strimzi.io/cluster=mm2"
+_SECRET = "mm2-tuning"
 _SMALL = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "1Gi"}}
 _RATE, _PARTITIONS = 500.0, 2
 
@@ -42,6 +44,7 @@ def check(lab: Lab) -> dict[str, object]:
         _missing_secret(kubectl, lab)
         found = _ready(kubectl, lab)
         _restart_and_offsets(kubectl)
+        _secret_changes(kubectl)
         _scale(kubectl)
         _moved(kubectl)
         _document(kubectl, lab)
@@ -97,7 +100,11 @@ def resource(lab: Lab, name: str, **changed: Any) -> dict[str, Any]:
         "groupsPattern": ".*",
         "sourceConnector": {
             "tasksMax": 2,
-            "config": {**factors, "sync.topic.acls.enabled": "false"},
+            "config": {
+                **factors,
+                "sync.topic.acls.enabled": "false",
+                "refresh.topics.interval.seconds": f"${{strimzisecrets:default/{_SECRET}:refresh}}",
+            },
             "autoRestart": {"enabled": True},
             "listOffsets": {"toConfigMap": {"name": f"{name}-offsets"}},
         },
@@ -155,7 +162,7 @@ def _ready(kubectl: Kubectl, lab: Lab) -> dict[str, object]:
     """A v1 resource mirrors under load, and has the status that Strimzi's users read."""
     load = NumberedLoad(lab.source.bootstrap_servers, _TOPIC, _PARTITIONS, _RATE)
     load.start()
-    kubectl.apply(resource(lab, "mm2"))
+    kubectl.apply(_secret("5"), resource(lab, "mm2"))
     _wait_for_condition(kubectl, "mm2", "Ready")
     status = kubectl.get(f"{KIND}/mm2")["status"]
     names = [each["name"] for each in status["connectors"]]
@@ -170,6 +177,29 @@ def _ready(kubectl: Kubectl, lab: Lab) -> dict[str, object]:
     if not found.exact:
         raise LabError(f"operator: {found.lost} records lost, {found.doubled} doubled")
     return {"written": found.written, "lost": found.lost, "doubled": found.doubled}
+
+
+def _secret(seconds: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": _SECRET, "namespace": "default"},
+        "stringData": {"refresh": seconds},
+    }
+
+
+def _secret_changes(kubectl: Kubectl) -> None:
+    """Another content of a Secret that pods mount replaces them."""
+    before = {each.name for each in kubectl.pods(_PODS)}
+    kubectl.apply(_secret("7"))
+    wait_for(
+        "pods with the new secret",
+        lambda: (
+            not before & {each.name for each in kubectl.settled(_PODS, 2) or kubectl.pods(_PODS)}
+        ),
+    )
+    _wait_for_condition(kubectl, "mm2", "Ready")
+    print("secret: pods replaced", flush=True)
 
 
 def _restart_and_offsets(kubectl: Kubectl) -> None:
@@ -206,12 +236,12 @@ def _scale(kubectl: Kubectl) -> None:
 def _moved(kubectl: Kubectl) -> None:
     """Another label: the resource is another operator's, and nothing of ours runs for it. And back."""
     kubectl("label", f"{KIND}/mm2", f"{LABEL}=strimzi", "--overwrite")
-    wait_for("its pods have ended", lambda: not kubectl.pods("strimzi.io/cluster=mm2"))
+    wait_for("its pods have ended", lambda: not kubectl.pods(_PODS))
     kubectl("label", f"{KIND}/mm2", f"{LABEL}=heliograph", "--overwrite")
-    wait_for("its pods run again", lambda: kubectl.settled("strimzi.io/cluster=mm2", 1))
+    wait_for("its pods run again", lambda: kubectl.settled(_PODS, 1))
     _wait_for_condition(kubectl, "mm2", "Ready")
     kubectl("delete", f"{KIND}/mm2")
-    wait_for("its pods have ended", lambda: not kubectl.pods("strimzi.io/cluster=mm2"))
+    wait_for("its pods have ended", lambda: not kubectl.pods(_PODS))
 
 
 def _document(kubectl: Kubectl, lab: Lab) -> None:

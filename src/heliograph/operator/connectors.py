@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from heliograph.config.formats.connect_json import PAUSED, RUNNING, STOPPED, NamedConnector
+from heliograph.config.security.secrets import hidden
 
 FAILED = "FAILED"
 _TRANSIENT = ("UNASSIGNED", "RESTARTING")
@@ -45,16 +46,21 @@ def path_of(name: str, rest: str = "") -> str:
     return f"/connectors/{quote(name, safe='')}{rest}"
 
 
-def calls(wanted: Iterable[NamedConnector], found: Mapping[str, Any]) -> list[RestCall]:
-    """`found` is the answer of GET /connectors?expand=info&expand=status."""
+def calls(
+    wanted: Iterable[NamedConnector], found: Mapping[str, Any], *, changed: bool = False
+) -> list[RestCall]:
+    """`found` is the answer of GET /connectors?expand=info&expand=status. `changed`: the resource is another
+    one than at the last call. Workers hide passwords, so that nothing else would tell of a new one."""
     named = {each.name: each for each in wanted}
     made = [RestCall("DELETE", path_of(name)) for name in found if name not in named]
     for name, each in named.items():
-        made += _calls_for(each, found.get(name))
+        made += _calls_for(each, found.get(name), changed)
     return made
 
 
-def _calls_for(wanted: NamedConnector, found: Mapping[str, Any] | None) -> Iterator[RestCall]:
+def _calls_for(
+    wanted: NamedConnector, found: Mapping[str, Any] | None, changed: bool
+) -> Iterator[RestCall]:
     config = {**wanted.config, "name": wanted.name}
     if found is None and wanted.state == RUNNING:
         # Not POST: a worker that has not read the newest configurations may not show the connector yet.
@@ -64,7 +70,8 @@ def _calls_for(wanted: NamedConnector, found: Mapping[str, Any] | None) -> Itera
         body = {"name": wanted.name, "config": config, "initial_state": wanted.state}
         yield RestCall("POST", "/connectors", body)
         return
-    if found["info"]["config"] != config:
+    shown = hidden(config)
+    if hidden(found["info"]["config"]) != shown or (changed and shown != config):
         yield RestCall("PUT", path_of(wanted.name, "/config"), config)
     state = found["status"]["connector"]["state"]
     # One that has failed, restarts, or is not assigned yet, is to run as far as its target state goes.

@@ -45,6 +45,7 @@ class Reconciler:
         self._api, self._image = api, image
         self._now, self._time, self._rest = now, time, rest
         self._restarts: dict[str, dict[str, Restart]] = {}
+        self._generations: dict[str, int] = {}
         self._logged: dict[str, str] = {}
 
     def reconcile(self, resource: Object) -> dict[str, Any]:
@@ -129,9 +130,11 @@ class Reconciler:
 
     def _with_connectors(self, mirror: Mirror, rest: WorkerRest, observed: Observed) -> Observed:
         found = rest.connectors()
-        for call in calls(mirror.connectors, found):
+        changed = self._generations.get(mirror.uid) != mirror.generation
+        for call in calls(mirror.connectors, found, changed=changed):
             log.info("%s/%s: %s", mirror.namespace, mirror.name, call)
             rest.send(call)
+        self._generations[mirror.uid] = mirror.generation
         self._carry_out_annotations(mirror, rest)
         minute = int(self._now() // 60)
         before = self._restarts.get(mirror.uid, {})

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import kopf
 
-from heliograph.errors import HeliographError
+from heliograph.errors import EnvironmentProblem, HeliographError
 from heliograph.operator.reconcile import Reconciler
 from heliograph.operator.resource import GROUP, PLURAL, Object
 
@@ -84,7 +84,7 @@ def parse_selector(text: str) -> dict[str, str]:
 
 
 def watch(watch: Watch, namespaces: Sequence[str], stop: threading.Event) -> None:
-    """Returns when `stop` is set."""
+    """Returns when `stop` is set. Raises EnvironmentProblem if watching or reconciling ends before."""
     registry = kopf.OperatorRegistry()
 
     @kopf.on.login(registry=registry)
@@ -105,14 +105,18 @@ def watch(watch: Watch, namespaces: Sequence[str], stop: threading.Event) -> Non
     thread = threading.Thread(target=watch.run, name="reconcile", daemon=True)
     thread.start()
     try:
-        asyncio.run(_serve(registry, namespaces, stop))
+        asyncio.run(_serve(registry, namespaces, lambda: stop.is_set() or not thread.is_alive()))
+        if not stop.is_set():
+            raise EnvironmentProblem(
+                "operator: ended by an error that the log shows above; start it again: mirrors run on meanwhile"
+            )
     finally:
         watch.stop()
         thread.join(_ROUND_SECONDS)
 
 
 async def _serve(
-    registry: kopf.OperatorRegistry, namespaces: Sequence[str], stop: threading.Event
+    registry: kopf.OperatorRegistry, namespaces: Sequence[str], over: Callable[[], bool]
 ) -> None:
     ended = asyncio.Event()
     serving = asyncio.ensure_future(
@@ -124,7 +128,7 @@ async def _serve(
             stop_flag=ended,
         )
     )
-    while not stop.is_set() and not serving.done():
+    while not over() and not serving.done():
         await asyncio.sleep(0.2)
     ended.set()
     await serving

@@ -4,6 +4,7 @@ import pytest
 
 from heliograph.config.formats.connect_json import NamedConnector
 from heliograph.config.formats.properties import PropertiesFile, Property
+from heliograph.config.security.secrets import hidden
 from heliograph.operator.connectors import Restart, auto_restarts, calls, due
 from support.strimzi_resources import running
 
@@ -38,6 +39,18 @@ def test_another_configuration_is_put() -> None:
 
     assert str(call) == f"PUT {_PATH}/config"
     assert call.body["topics"] == "bills"
+
+
+def test_a_hidden_password_is_put_again_only_if_the_resource_has_changed() -> None:
+    setting = "source.cluster.ssl.truststore.password"
+    config = {setting: "changeit", "name": _NAME}
+    properties = {setting: Property("changeit", 1)}
+    wanted = NamedConnector(_NAME, PropertiesFile(name="mm2", properties=properties))
+    found = {_NAME: running(_NAME, hidden(config))}
+
+    assert calls([wanted], found) == []
+    (call,) = calls([wanted], found, changed=True)
+    assert call.body == config
 
 
 @pytest.mark.parametrize(
