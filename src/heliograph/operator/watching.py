@@ -108,7 +108,7 @@ def watch(watch: Watch, namespaces: Sequence[str], stop: threading.Event) -> Non
         asyncio.run(_serve(registry, namespaces, lambda: stop.is_set() or not thread.is_alive()))
         if not stop.is_set():
             raise EnvironmentProblem(
-                "operator: ended by an error that the log shows above; start it again: mirrors run on meanwhile"
+                "operator: ended by an error, which the log shows; start it again: mirrors run on meanwhile"
             )
     finally:
         watch.stop()
