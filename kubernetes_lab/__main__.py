@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -33,13 +34,14 @@ def main(arguments: list[str]) -> int:
     # A lab leaves mounts, bridges and containers behind if it is not ended in order.
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    began, found = time.monotonic(), dict[str, object]()
+    began, found = time.monotonic(), dict[str, dict[str, object] | None]()
     try:
         with running_lab() as lab:
             for name in arguments or PARTS:
                 print(f"── {name}", flush=True)
                 found[name] = _result(name, lab)
                 print(f"{name}: {found[name]}", flush=True)
+                _note(name, found[name])
     except (LabError, HarnessError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 1
@@ -49,9 +51,14 @@ def main(arguments: list[str]) -> int:
     if failed:
         print(f"error: failed: {', '.join(failed)}", file=sys.stderr)
         return 1
-    if not arguments:
-        write_json(RESULTS, {"commit": commit(), **machine(), "seconds": seconds, **found})
     return 0
+
+
+def _note(name: str, result: dict[str, object] | None) -> None:
+    """Each part's last good run stays, with its commit."""
+    before = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if result is not None:
+        write_json(RESULTS, {**before, name: {"commit": commit(), **machine(), **result}})
 
 
 def _result(name: str, lab: Lab) -> dict[str, object] | None:

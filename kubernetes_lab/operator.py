@@ -103,7 +103,7 @@ def resource(lab: Lab, name: str, **changed: Any) -> dict[str, Any]:
             "config": {
                 **factors,
                 "sync.topic.acls.enabled": "false",
-                "refresh.topics.interval.seconds": f"${{strimzisecrets:default/{_SECRET}:refresh}}",
+                "config.properties.exclude": f"${{strimzisecrets:default/{_SECRET}:excluded}}",
             },
             "autoRestart": {"enabled": True},
             "listOffsets": {"toConfigMap": {"name": f"{name}-offsets"}},
@@ -162,7 +162,7 @@ def _ready(kubectl: Kubectl, lab: Lab) -> dict[str, object]:
     """A v1 resource mirrors under load, and has the status that Strimzi's users read."""
     load = NumberedLoad(lab.source.bootstrap_servers, _TOPIC, _PARTITIONS, _RATE)
     load.start()
-    kubectl.apply(_secret("5"), resource(lab, "mm2"))
+    kubectl.apply(_secret("min\\.insync\\.replicas"), resource(lab, "mm2"))
     _wait_for_condition(kubectl, "mm2", "Ready")
     status = kubectl.get(f"{KIND}/mm2")["status"]
     names = [each["name"] for each in status["connectors"]]
@@ -179,19 +179,19 @@ def _ready(kubectl: Kubectl, lab: Lab) -> dict[str, object]:
     return {"written": found.written, "lost": found.lost, "doubled": found.doubled}
 
 
-def _secret(seconds: str) -> dict[str, Any]:
+def _secret(names: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": _SECRET, "namespace": "default"},
-        "stringData": {"refresh": seconds},
+        "stringData": {"excluded": names},
     }
 
 
 def _secret_changes(kubectl: Kubectl) -> None:
     """Another content of a Secret that pods mount replaces them."""
     before = {each.name for each in kubectl.pods(_PODS)}
-    kubectl.apply(_secret("7"))
+    kubectl.apply(_secret("unclean\\..*"))
     wait_for(
         "pods with the new secret",
         lambda: (
