@@ -104,7 +104,10 @@ def read(side: ClusterSide, bootstrap: str, topic: str) -> Counter[bytes]:
             start, end = consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=60)
             consumer.assign([TopicPartition(topic, number, start)])
             at = start
+            deadline = time.monotonic() + _PATIENCE_SECONDS
             while at < end:
+                if time.monotonic() > deadline:
+                    raise LabError(f"{topic}-{number}: offset {at} of {end} cannot be read")
                 for message in consumer.consume(5000, timeout=5):
                     if message.error() is None:
                         found[message.value() or b""] += 1
