@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 # Where it is set, each of the many interpreters of the tests would compile all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: help demo test proofs bench chaos conformance examples newcomer picture screenshots dashboards sights docs fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
+.PHONY: help demo test proofs bench chaos conformance examples newcomer image kubernetes picture screenshots dashboards sights docs fuzz fuzz-allowlist simulate differential kerberos lint lock audit sbom clean
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -51,6 +51,12 @@ newcomer: ## What README says, in a fresh environment, and the seconds of each s
 
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)
+
+image: $(READY) ## Build deploy/docker's image, run it hardened, mirror with it (ARGS=--build: only build)
+	$(BIN)/python -m containers $(ARGS)
+
+kubernetes: $(READY) ## Chart, manifests and operator on a real control plane and kubelets (ARGS=chart: a part)
+	$(BIN)/python -m kubernetes_lab $(ARGS)
 
 picture: $(READY) ## docs/images/run*.svg from a real run on a terminal, at 60, 100 and 160 columns
 	$(BIN)/python -m scripts.run_picture

@@ -16,7 +16,10 @@ from heliograph.embedded import KAFKA_VERSION
 
 _ROOT = Path(__file__).parents[1]
 #: What the proofs themselves write.
-_OF_RESULTS = (":!chaos/results", ":!dashboards/results", ":!docs/images", ":!docs/dashboards.md")
+_OF_RESULTS = (
+    *(f":!{room}/results" for room in ("chaos", "containers", "dashboards", "kubernetes_lab")),
+    *(":!docs/images", ":!docs/dashboards.md"),
+)
 
 
 def write_json(file: Path, content: object) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 #: Options whose values may follow each other, as those of connect-mirror-maker.sh's --clusters do.
-_LISTS = frozenset({"--clusters", "--secrets", "--log-level"})
+_LISTS = frozenset({"--clusters", "--secrets", "--log-level", "--namespaces"})
 #: Options without a value, beside which a word is an argument.
 _FLAGS = frozenset({"--once", "--all", "-v", "--wide", "--watch", "--partitions", "--write"})
 #: The command and its configuration.
@@ -34,3 +35,7 @@ def spread(given: list[str]) -> list[str]:
 def items(given: Iterable[str] | None) -> tuple[str, ...]:
     """`a,b` are two."""
     return tuple(item.strip() for each in given or () for item in each.split(",") if item.strip())
+
+
+def paths(given: Iterable[Path] | None) -> tuple[Path, ...]:
+    return tuple(map(Path, items(map(str, given or ()))))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from heliograph import __version__
-from heliograph.cli.arguments import items, spread
+from heliograph.cli.arguments import items, paths, spread
 from heliograph.cli.choices import Kind, LogFormat, Output, RecordOutput, Shell
 from heliograph.cli.completion import COMPLETE, answer_shells, completion_script
 from heliograph.cli.output.escaping import visible
@@ -136,7 +136,7 @@ def run(
     from heliograph.cli.spark_options import SparkOptions
     from heliograph.config.formats.load import LoadOptions
 
-    options = LoadOptions(clusters=items(clusters), worker=worker, secrets=_paths(secrets))
+    options = LoadOptions(clusters=items(clusters), worker=worker, secrets=paths(secrets))
     logs = _logs(log_level, log_file, log_format)
     spark = SparkOptions(master, conf or (), properties_file)
     raise typer.Exit(run_mirror(config, options, logs, once=once, spark=spark))
@@ -154,6 +154,7 @@ def serve(
     master: _Master = None,
     conf: _Conf = None,
     properties_file: _PropertiesFile = None,
+    secrets: _Secrets = None,
     log_level: _LogLevel = None,
     log_file: _LogFile = None,
     log_format: _LogFormat = LogFormat.TEXT,
@@ -164,7 +165,28 @@ def serve(
 
     logs = _logs(log_level, log_file, log_format)
     spark = SparkOptions(master, conf or (), properties_file)
-    raise typer.Exit(run_worker(config, logs, spark=spark))
+    raise typer.Exit(run_worker(config, logs, spark=spark, secrets=paths(secrets)))
+
+
+_Labels = Annotated[str, typer.Option(help="Run only resources with these labels: NAME=VALUE,…")]
+_Image = Annotated[
+    str, typer.Option(envvar="HELIOGRAPH_IMAGE", help="The image of the mirrors' pods.")
+]
+
+
+@app.command()
+def operator(
+    image: _Image,
+    namespaces: Annotated[list[str] | None, typer.Option(help="Watch only these.")] = None,
+    selector: _Labels = "heliograph.io/runs-with=heliograph",
+    log_level: _LogLevel = None,
+    log_format: _LogFormat = LogFormat.TEXT,
+) -> None:
+    """Run Strimzi's KafkaMirrorMaker2 resources in Kubernetes, beside Strimzi or in its place."""
+    from heliograph.cli.commands.operator import operator as run_operator
+
+    logs = _logs(log_level, None, log_format)
+    raise typer.Exit(run_operator(items(namespaces), selector, image, logs))
 
 
 @app.command()
@@ -240,7 +262,7 @@ def plan(
     from heliograph.cli.commands.plan import plan as make_plan
     from heliograph.config.formats.load import LoadOptions
 
-    options = LoadOptions(clusters=items(clusters), worker=worker, secrets=_paths(secrets))
+    options = LoadOptions(clusters=items(clusters), worker=worker, secrets=paths(secrets))
     raise typer.Exit(make_plan(config, options, output, everything=everything, wide=wide))
 
 
@@ -266,7 +288,7 @@ def check(
     from heliograph.cli.commands.check import check as run_check
     from heliograph.config.formats.load import LoadOptions
 
-    options = LoadOptions(worker=worker, secrets=_paths(secrets))
+    options = LoadOptions(worker=worker, secrets=paths(secrets))
     raise typer.Exit(run_check(config, options, output, write=write))
 
 
@@ -287,7 +309,7 @@ def status(
     from heliograph.cli.commands.status import status as show_status
     from heliograph.config.formats.load import LoadOptions
 
-    options = LoadOptions(worker=worker, secrets=_paths(secrets))
+    options = LoadOptions(worker=worker, secrets=paths(secrets))
     raise typer.Exit(
         show_status(config, options, output, watch=watch, partitions=partitions, wide=wide)
     )
@@ -309,7 +331,7 @@ def top(
     from heliograph.cli.commands.top import top as show_top
     from heliograph.config.formats.load import LoadOptions
 
-    options = LoadOptions(worker=worker, secrets=_paths(secrets))
+    options = LoadOptions(worker=worker, secrets=paths(secrets))
     raise typer.Exit(show_top(config, options, interval=interval))
 
 
@@ -457,10 +479,6 @@ def completion(
 ) -> None:
     """Print a script that completes commands and options: source <(heliograph completion bash)"""
     typer.echo(completion_script(shell))
-
-
-def _paths(given: list[Path] | None) -> tuple[Path, ...]:
-    return tuple(map(Path, items(map(str, given or ()))))
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from heliograph.config.metrics_config import MetricsConfig
@@ -17,6 +17,7 @@ from heliograph.runtime.metering.scrape import Scrape
 from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.spark.jvm_figures import JvmWatch
+from heliograph.web.endpoints.health import ServiceHealth
 from heliograph.web.listener.metrics_server import MetricsServer
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ def metrics(
     watch.start()
     if export is not None:
         export.start()
-    server = _started(config, scrape, mirror.problems)
+    server = _started(config, scrape, mirror.problems, lambda: health_of(mirror, herder))
     try:
         yield scrape
     finally:
@@ -55,10 +56,23 @@ def metrics(
             server.stop()
 
 
-def _started(config: MetricsConfig, scrape: Scrape, problems: Problems) -> MetricsServer | None:
+def health_of(mirror: Mirror, herder: Herder) -> ServiceHealth:
+    waits_for = herder.ready()
+    if waits_for is None and mirror.spark.started is None:
+        waits_for = "Spark has not started yet."
+    groups = {each.group: each.standing.value.lower() for each in mirror.worker.leaderships}
+    return ServiceHealth(waits_for=waits_for, groups=groups)
+
+
+def _started(
+    config: MetricsConfig,
+    scrape: Scrape,
+    problems: Problems,
+    health: Callable[[], ServiceHealth],
+) -> MetricsServer | None:
     if config.listener is None:
         return None
-    server = MetricsServer(config.listener, scrape)
+    server = MetricsServer(config.listener, scrape, health=health)
     try:
         server.start()
     except ConfigError as e:

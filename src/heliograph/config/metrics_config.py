@@ -14,6 +14,8 @@ from heliograph.errors import ConfigError
 from heliograph.security import Secret
 
 LABELS_VARIABLE = "HELIOGRAPH_METRICS_LABELS"
+#: Container images set it, so that probes find a port whatever file is mounted.
+LISTENER_VARIABLE = "HELIOGRAPH_METRICS_LISTENER"
 _ADDRESS = re.compile(r"http://\[?([\w.:-]*?)\]?:(\d+)")
 
 
@@ -58,7 +60,8 @@ class MetricsConfig:
     otlp: OtlpConfig | None = None
 
     def with_environment(self, environment: Mapping[str, str]) -> MetricsConfig:
-        """With the labels of the environment, which take precedence. Raises ConfigError."""
+        """With the labels of the environment, which take precedence, and its listener, if the file has none.
+        Raises ConfigError."""
         text = environment.get(LABELS_VARIABLE, "").strip()
         try:
             constant_labels.require(parse_list(text))
@@ -67,7 +70,8 @@ class MetricsConfig:
                 f"{LABELS_VARIABLE}: expected {invalid.expected}, found {text!r}"
             ) from None
         merged = {**dict(self.labels), **_labels(parse_list(text))}
-        return replace(self, labels=tuple(merged.items()))
+        listener = self.listener or _listener_of(environment)
+        return replace(self, labels=tuple(merged.items()), listener=listener)
 
 
 def read_metrics_config(top: TypedSettings) -> MetricsConfig:
@@ -104,6 +108,14 @@ def _items(top: TypedSettings, name: str) -> tuple[str, ...]:
 
 def _labels(items: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, _, value in (item.partition("=") for item in items)}
+
+
+def _listener_of(environment: Mapping[str, str]) -> tuple[str, int] | None:
+    text = environment.get(LISTENER_VARIABLE, "").strip()
+    found = _listener(text)
+    if text and found is None:
+        raise ConfigError(f"{LISTENER_VARIABLE}: expected http://HOST:PORT, found {text!r}")
+    return found
 
 
 def _listener(text: str) -> tuple[str, int] | None:

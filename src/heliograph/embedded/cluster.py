@@ -114,8 +114,9 @@ class Cluster:
     def bootstrap(self, listener: str) -> str:
         """All brokers, at the addresses that they advertise for this listener."""
         index = [each.name for each in self._listeners].index(listener)
+        host = self._listeners[index].host
         ports = self._listeners[index].advertised_ports or self.client_ports(listener)
-        return ",".join(f"{HOST}:{port}" for port in ports)
+        return ",".join(f"{host}:{port}" for port in ports)
 
     def client_ports(self, listener: str) -> tuple[int, ...]:
         """The ports on which the brokers listen, in the order of their ids."""
@@ -272,14 +273,14 @@ class Cluster:
         return self._in_cluster(ports.internal) and all(
             # Another process may have the port, so the cluster id is compared; a listener that requires a
             # login only has to be open (a broker that cannot bind its port exits).
-            self._in_cluster(port)
+            self._in_cluster(port, listener.host)
             if listener.protocol is SecurityProtocol.PLAINTEXT
-            else accepts_connections(HOST, port, timeout_seconds=5)
+            else accepts_connections(listener.host, port, timeout_seconds=5)
             for listener, port in zip(self._listeners, ports.clients, strict=True)
         )
 
-    def _in_cluster(self, port: int) -> bool:
-        view = ask(HOST, port, timeout_seconds=1)
+    def _in_cluster(self, port: int, host: str = HOST) -> bool:
+        view = ask(host, port, timeout_seconds=1)
         return (
             view is not None
             and view.cluster_id == self.cluster_id

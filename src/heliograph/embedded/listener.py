@@ -54,7 +54,8 @@ class Listener:
     """A listener for clients. SCRAM users are written into the metadata when it is formatted.
 
     `advertised_ports`: a port per node, where clients connect through a proxy. `ports`: a port per node to
-    listen on, where a login contains the address; default: free ports.
+    listen on, where a login contains the address; default: free ports. `host`: the address of this machine to
+    listen on and to advertise; containers cannot reach the default.
     """
 
     name: str = "CLIENT"
@@ -64,6 +65,7 @@ class Listener:
     tls: Tls | None = None
     advertised_ports: tuple[int, ...] = ()
     ports: tuple[int, ...] = ()
+    host: str = "127.0.0.1"
 
     def __post_init__(self) -> None:
         problems = []

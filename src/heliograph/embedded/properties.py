@@ -65,10 +65,11 @@ def broker_properties(
     own = ports[node - 1]
     internal = f"INTERNAL://{HOST}:{own.internal}"
     clients = [
-        f"{each.name}://{HOST}:{port}" for each, port in zip(listeners, own.clients, strict=True)
+        f"{each.name}://{each.host}:{port}"
+        for each, port in zip(listeners, own.clients, strict=True)
     ]
     advertised = [
-        f"{each.name}://{HOST}:{each.advertised_ports[node - 1] if each.advertised_ports else port}"
+        f"{each.name}://{each.host}:{each.advertised_ports[node - 1] if each.advertised_ports else port}"
         for each, port in zip(listeners, own.clients, strict=True)
     ]
     protocols = {"CONTROLLER": "PLAINTEXT", "INTERNAL": "PLAINTEXT"}

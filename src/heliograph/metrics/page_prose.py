@@ -6,8 +6,8 @@ INTRODUCTION = """\
 # Metrics
 
 Prometheus scrapes `/metrics`: on the REST listener, with its authentication (`http://localhost:8083/metrics`), and
-on a port of its own with `metrics.listener` (`http://0.0.0.0:9404`), without authentication and without anything
-else. Both answer as text or as OpenMetrics, by the `Accept` header. A port that is taken is a warning and a problem
+on a port of its own with `metrics.listener` (`http://0.0.0.0:9404`), without authentication, beside a `/health` for
+probes and nothing else; the variable `HELIOGRAPH_METRICS_LISTENER` is its default. Both answer as text or as OpenMetrics, by the `Accept` header. A port that is taken is a warning and a problem
 that `heliograph status` shows; the mirror runs. The text is made at most once a second, however many scrapers ask.
 `heliograph run --once` serves none.
 

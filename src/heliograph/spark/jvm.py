@@ -6,6 +6,7 @@ compiler only, the serial collector, and a class-data archive (`train.py`). docs
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import struct
@@ -66,7 +67,6 @@ class Jvm:
         self._folder = ScratchFolder("heliograph-jvm-")
         self._info = self._folder.path / "gateway"
         self._log_file = self._folder.path / "jvm.log"
-        home = spark_home()
         heap = _HEAP if users is None else users.settings.get(DRIVER_MEMORY, _HEAP)
         command = [
             *java_command(),
@@ -78,7 +78,7 @@ class Jvm:
             # Spark's blocks and artifacts: by default in folders of /tmp that others can read, and that stay.
             f"-Djava.io.tmpdir={self._folder.path}",
             "-cp",
-            f"{home}/jars/*",
+            class_path(),
             "org.apache.spark.deploy.SparkSubmit",
             "--conf",
             f"{DRIVER_MEMORY}={heap}",
@@ -188,6 +188,14 @@ def spark_home() -> Path:
     return Path(spec.origin).parent
 
 
+def class_path() -> str:
+    """Spark's jars in the order of their names. `jars/*` would leave the order to the file system, and with
+    another order, as on another machine that runs the same image, Java ignores the archive of classes."""
+    return os.pathsep.join(sorted(map(str, (spark_home() / "jars").glob("*.jar"))))
+
+
 def archive_path(java: Path) -> Path:
     """The class-data archive lives in the environment, beside the jars that it fits."""
-    return archive_file(Path(sys.prefix) / "share" / "heliograph", "spark", java)
+    names = " ".join(Path(jar).name for jar in class_path().split(os.pathsep))
+    jars = hashlib.sha256(names.encode()).hexdigest()[:8]
+    return archive_file(Path(sys.prefix) / "share" / "heliograph", f"spark-{jars}", java)

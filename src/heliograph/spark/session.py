@@ -31,6 +31,7 @@ _LAST_EXECUTOR_SECONDS = 3.0
 _REPLACE_SECONDS = 5.0
 _DRIVER = "driver"
 _CORES_MAX = "spark.cores.max"
+_DRIVER_HOST = "spark.driver.host"
 _NO_SETTINGS = SparkSettings()
 
 
@@ -108,7 +109,9 @@ class ClusterSpark:
 
     def __init__(self, master: str, slots: int, users: SparkSettings = _NO_SETTINGS) -> None:
         """Raises ConfigError for a master that Spark cannot use, EnvironmentProblem if it does not answer."""
-        self.driver_host = "127.0.0.1" if is_local(master) else os.uname().nodename
+        # In Kubernetes executors cannot resolve the name of the driver's pod: its user gives its address.
+        named = users.settings.get(_DRIVER_HOST) or os.uname().nodename
+        self.driver_host = "127.0.0.1" if is_local(master) else named
         self._users = users
         self._launcher: Launcher | None = None
         self._master = master

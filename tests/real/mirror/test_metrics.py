@@ -22,6 +22,7 @@ from heliograph.runtime.metering.collect import SnapshotCollector
 from heliograph.runtime.metering.scrape import Scrape
 from heliograph.runtime.progress import Progress
 from heliograph.spark.jvm_figures import JvmWatch
+from heliograph.web.endpoints.health import ServiceHealth
 from heliograph.web.listener.metrics_server import MetricsServer
 from support.clusters.writing import delete_topic, numbered, write
 from support.commands import heliograph_here
@@ -42,7 +43,9 @@ def served(
     watch = JvmWatch(lambda: mirror.spark.started)
     collector = SnapshotCollector(mirror, progress, connectors, lambda: watch.figures)
     config = MetricsConfig(names=frozenset(Names), labels=(("strimzi_io_cluster", "mm2"),))
-    server = MetricsServer(("127.0.0.1", 0), Scrape(config, collector.collect))
+    text = Scrape(config, collector.collect)
+    healthy = ServiceHealth(waits_for=None)
+    server = MetricsServer(("127.0.0.1", 0), text, health=lambda: healthy)
     watch.start()
     server.start()
     try:

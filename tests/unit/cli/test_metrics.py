@@ -8,10 +8,15 @@ from heliograph.cli.metrics import METRICS_AREA, _started
 from heliograph.config.metrics_config import MetricsConfig
 from heliograph.runtime.metering.scrape import Scrape
 from heliograph.runtime.problems import Problems
+from heliograph.web.endpoints.health import ServiceHealth
 from support.scraping import scrape
 from support.snapshots import SNAPSHOT
 
 SCRAPE = Scrape(MetricsConfig(), lambda: SNAPSHOT)
+
+
+def _health() -> ServiceHealth:
+    return ServiceHealth(waits_for=None)
 
 
 def test_a_taken_port_is_a_warning_and_a_problem_and_nothing_else(
@@ -20,7 +25,7 @@ def test_a_taken_port_is_a_warning_and_a_problem_and_nothing_else(
     problems = Problems()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = taken.getsockname()[:2]
-        assert _started(MetricsConfig(listener=address), SCRAPE, problems) is None
+        assert _started(MetricsConfig(listener=address), SCRAPE, problems, _health) is None
 
     ((area, found),) = problems.areas().items()
     assert area == METRICS_AREA
@@ -32,7 +37,7 @@ def test_a_taken_port_is_a_warning_and_a_problem_and_nothing_else(
 
 def test_a_free_port_is_served() -> None:
     problems = Problems()
-    server = _started(MetricsConfig(listener=("127.0.0.1", 0)), SCRAPE, problems)
+    server = _started(MetricsConfig(listener=("127.0.0.1", 0)), SCRAPE, problems, _health)
     assert server is not None
     try:
         assert scrape(f"http://127.0.0.1:{server.port}").value("heliograph_epochs_total") == 3
@@ -42,4 +47,4 @@ def test_a_free_port_is_served() -> None:
 
 
 def test_without_the_setting_there_is_no_listener() -> None:
-    assert _started(MetricsConfig(), SCRAPE, Problems()) is None
+    assert _started(MetricsConfig(), SCRAPE, Problems(), _health) is None

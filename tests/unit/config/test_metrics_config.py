@@ -6,7 +6,13 @@ import pytest
 
 from heliograph.config.connectors.worker import load_worker
 from heliograph.config.formats.load import load
-from heliograph.config.metrics_config import LABELS_VARIABLE, Detail, MetricsConfig, Names
+from heliograph.config.metrics_config import (
+    LABELS_VARIABLE,
+    LISTENER_VARIABLE,
+    Detail,
+    MetricsConfig,
+    Names,
+)
 from heliograph.errors import ConfigError
 
 _FLOW = "clusters = a, b\na.bootstrap.servers = a:9092\nb.bootstrap.servers = b:9092\na->b.enabled = true\n"
@@ -97,3 +103,18 @@ def test_a_worker_has_the_same_settings_and_reads_them_from_its_environment(tmp_
     assert worker.metrics.detail is Detail.TOPIC
     assert worker.metrics.names == {Names.MSK}
     assert [each for each in worker.warnings if "metrics" in each] == []
+
+
+def test_the_listener_of_the_environment_stands_in_for_one_that_the_file_does_not_set(
+    tmp_path: Path,
+) -> None:
+    environment = {LISTENER_VARIABLE: "http://0.0.0.0:9404"}
+    own = "metrics.listener = http://127.0.0.1:9999\n"
+
+    assert _read(tmp_path, "").with_environment(environment).listener == ("0.0.0.0", 9404)
+    assert _read(tmp_path, own).with_environment(environment).listener == ("127.0.0.1", 9999)
+
+
+def test_a_listener_of_the_environment_that_is_no_address_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="HELIOGRAPH_METRICS_LISTENER: expected http://HOST:PORT"):
+        _read(tmp_path, "").with_environment({LISTENER_VARIABLE: "9404"})

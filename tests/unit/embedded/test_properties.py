@@ -33,6 +33,15 @@ def test_each_node_listens_on_its_own_ports_and_knows_all_voters() -> None:
     assert "CONTROLLER" not in found["advertised.listeners"]
 
 
+def test_a_listener_for_containers_is_advertised_at_its_address_and_no_other_listener_is() -> None:
+    found = broker_properties(1, ports(1), [Listener(host="192.0.2.2")], {}, DATA)
+
+    assert found["listeners"] == (
+        "INTERNAL://127.0.0.1:200,CLIENT://192.0.2.2:300,CONTROLLER://127.0.0.1:100"
+    )
+    assert found["advertised.listeners"] == "INTERNAL://127.0.0.1:200,CLIENT://192.0.2.2:300"
+
+
 @pytest.mark.parametrize(("nodes", "replicas", "in_sync"), [(1, "1", "1"), (3, "3", "2")])
 def test_internal_topics_fit_the_number_of_nodes(nodes: int, replicas: str, in_sync: str) -> None:
     found = broker_properties(1, ports(nodes), [Listener()], {}, DATA)

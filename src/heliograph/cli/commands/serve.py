@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import threading
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.connectors.read_connectors import assemble
 from heliograph.config.connectors.rest import read_rest_config
 from heliograph.config.connectors.worker import load_worker
+from heliograph.config.formats.kubernetes import read_kubernetes
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.connect.worker_herder import WorkerHerder, work_group
 from heliograph.inspection.worker_connectors import read_worker_connectors
@@ -37,13 +39,15 @@ log = logging.getLogger(__name__)
 _CLUSTER_SLOTS = 16
 
 
-def serve(path: Path | None, logs: LogOptions, *, spark: SparkOptions) -> int:
-    """Runs until a signal stops it."""
+def serve(
+    path: Path | None, logs: LogOptions, *, spark: SparkOptions, secrets: Sequence[Path] = ()
+) -> int:
+    """Runs until a signal stops it. `secrets`: Secrets and ConfigMaps for Strimzi's config providers."""
     start_logging(logs)
     write_for_this_user_only()
     sweep_key_folders()
     gc.set_threshold(ALLOCATIONS_PER_COLLECTION)
-    worker = load_worker(path)
+    worker = load_worker(path, secrets=read_kubernetes(secrets))
     for warning in worker.warnings:
         log.warning("%s", warning)
     rest = read_rest_config({n: each.value for n, each in worker.settings.items()}, os.environ)

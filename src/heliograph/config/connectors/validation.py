@@ -42,6 +42,8 @@ from heliograph.policy.classes import is_built_in
 Config = Mapping[str, str | None]
 
 _OVERRIDE = re.compile(r"(?:producer|consumer|admin)\.override\.(.+)")
+#: A placeholder of a config provider.
+_FILLED_IN = re.compile(r"\$\{[^}:]+:[^}]*\}")
 #: Settings of clients with these endings are numbers.
 _NUMERIC = (".ms", ".bytes", ".size", ".records", ".per.connection")
 _POLICIES = (
@@ -145,6 +147,12 @@ def _recommending_version(info: ConfigInfo) -> ConfigInfo:
 
 def _info(definition: Definition, config: Config) -> ConfigInfo:
     name = definition.name
+    given = config.get(name)
+    if given is not None and _FILLED_IN.search(given):
+        # The worker fills it in when the connector starts; an answer about it could tell a secret.
+        return ConfigInfo(
+            definition=definition, name=name, value=given, visible=_visible(name, config)
+        )
     value, errors = _parsed(definition, config)
     if definition.check is not None and (wrong := definition.check(name, value)) is not None:
         errors.append(wrong)

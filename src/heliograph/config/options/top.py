@@ -70,7 +70,7 @@ TOP = (
         type=STRING,
         default="",
         doc="Address on which the driver listens for its tasks and at which executors reach it; if not set, "
-        "localhost with a local master and this machine's host name otherwise",
+        "localhost with a local master, otherwise spark.driver.host or this machine's host name",
         since="heliograph",
     ),
     _top(

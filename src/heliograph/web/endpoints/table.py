@@ -13,6 +13,7 @@ from typing import Any
 
 from heliograph.web.endpoints.connectors import Connectors
 from heliograph.web.endpoints.events import Events
+from heliograph.web.endpoints.health import Health
 from heliograph.web.endpoints.loggers import Loggers
 from heliograph.web.endpoints.metrics import Metrics
 from heliograph.web.endpoints.openapi_schemas import FLAG, TEXT, Schema, items, ref, values
@@ -249,6 +250,11 @@ METRICS = (
         consumes=False,
         produces=("text/plain", ANY),
     ),
+)
+
+#: Beside METRICS on `metrics.listener`; the REST API has a /health as Connect's.
+HEALTH = (
+    Endpoint(method="GET", path="/health", handler=Health.json, summary=None, consumes=False),
 )
 
 EVENTS = (

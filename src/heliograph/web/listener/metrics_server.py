@@ -1,14 +1,17 @@
-"""Serves /metrics on a port of its own (`metrics.listener`), without authentication and nothing else."""
+"""Serves /metrics and /health on a port of their own (`metrics.listener`), without authentication and nothing
+else."""
 
 from __future__ import annotations
 
 import logging
 import ssl
+from collections.abc import Callable
 
 from heliograph.config.connectors.rest import Listener, RestConfig
 from heliograph.web.api import Api
+from heliograph.web.endpoints.health import Health, ServiceHealth
 from heliograph.web.endpoints.metrics import Metrics, Scraped
-from heliograph.web.endpoints.table import METRICS, bound
+from heliograph.web.endpoints.table import HEALTH, METRICS, bound
 from heliograph.web.listener.limits import Limits
 from heliograph.web.listener.server import HttpServer
 
@@ -22,7 +25,12 @@ class MetricsServer(HttpServer):
     """`start` raises ConfigError for an address that cannot be opened."""
 
     def __init__(
-        self, address: tuple[str, int], scrape: Scraped, limits: Limits | None = None
+        self,
+        address: tuple[str, int],
+        scrape: Scraped,
+        limits: Limits | None = None,
+        *,
+        health: Callable[[], ServiceHealth],
     ) -> None:
         host, port = address
         listener = Listener(scheme="http", host=host, port=port)
@@ -33,7 +41,8 @@ class MetricsServer(HttpServer):
             max_connections=_CONNECTIONS,
             max_connections_per_ip=_CONNECTIONS,
         )
-        api = Api(bound(METRICS, Metrics(scrape)), ssl.create_default_context)
+        routes = [*bound(METRICS, Metrics(scrape)), *bound(HEALTH, Health(health))]
+        api = Api(routes, ssl.create_default_context)
         super().__init__(
             config, lambda: [(listener, api, None)], limits, setting="metrics.listener"
         )

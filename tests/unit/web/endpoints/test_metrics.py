@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 import socket
 import threading
 import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +19,7 @@ from heliograph.config.metrics_config import MetricsConfig
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.errors import ConfigError
 from heliograph.metrics.exposition import Exposed, expose
+from heliograph.web.endpoints.health import ServiceHealth
 from heliograph.web.listener.metrics_server import MetricsServer
 from heliograph.web.listener.server import HttpServer, RestServer
 from support.rest.memory_herder import MemoryHerder
@@ -26,6 +29,10 @@ from support.snapshots import SNAPSHOT
 
 def _text(accept: str) -> Exposed:
     return expose(SNAPSHOT, MetricsConfig(), accept)
+
+
+def _health() -> ServiceHealth:
+    return ServiceHealth(waits_for=None, groups={"a-mm2": "standby"})
 
 
 @contextmanager
@@ -45,7 +52,7 @@ def _rest(**settings: str) -> RestServer:
 
 @pytest.fixture
 def alone() -> Iterator[str]:
-    with _serving(MetricsServer(("127.0.0.1", 0), _text)) as url:
+    with _serving(MetricsServer(("127.0.0.1", 0), _text, health=_health)) as url:
         yield url
 
 
@@ -90,7 +97,7 @@ def test_a_port_of_its_own_serves_nothing_else(alone: str) -> None:
 
 def test_a_taken_port_is_an_error_with_the_name_of_the_setting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        server = MetricsServer(("127.0.0.1", taken.getsockname()[1]), _text)
+        server = MetricsServer(("127.0.0.1", taken.getsockname()[1]), _text, health=_health)
         with pytest.raises(ConfigError, match=r"metrics\.listener: http://127\.0\.0\.1.*in use"):
             server.start()
 
@@ -124,3 +131,26 @@ def test_without_a_scrape_there_is_no_route() -> None:
         pytest.raises(urllib.error.HTTPError, match="404"),
     ):
         scrape_text(url)
+
+
+def test_health_tells_a_standby_from_a_service_that_runs(alone: str) -> None:
+    with urllib.request.urlopen(f"{alone}/health") as answer:
+        found = json.load(answer)
+
+    assert found["status"] == "healthy"
+    assert found["groups"] == {"a-mm2": "standby"}
+
+
+def test_health_is_503_with_the_reason_until_the_service_is_ready() -> None:
+    def starting() -> ServiceHealth:
+        return ServiceHealth(waits_for="Spark has not started yet.")
+
+    with (
+        _serving(MetricsServer(("127.0.0.1", 0), _text, health=starting)) as url,
+        pytest.raises(urllib.error.HTTPError) as refused,
+    ):
+        urllib.request.urlopen(f"{url}/health")
+
+    assert refused.value.code == 503
+    assert json.load(refused.value)["message"] == "Spark has not started yet."
+    refused.value.close()

@@ -1,0 +1,1 @@
+"""`make kubernetes`: the chart, the manifests and the operator on a real control plane and real kubelets."""
