@@ -13,7 +13,7 @@ from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
-from heliograph.copy.commits import Commits
+from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.committed_log import CommittedLog
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.numbering import Numbering
@@ -189,17 +189,17 @@ def forget_what_was_acknowledged(patch: pytest.MonkeyPatch) -> None:
 
 def commit_without_offsets(patch: pytest.MonkeyPatch) -> None:
     """Records are committed, and the offset of them is not."""
-    patch.setattr(Commits, "_positions", lambda _: {})
+    patch.setattr(RecordsWritten, "positions", lambda _: {})
 
 
 def store_one_further(patch: pytest.MonkeyPatch) -> None:
     """The offset that a transaction stores is one too high."""
-    positions = Commits._positions
+    positions = RecordsWritten.positions
 
-    def further(self: Commits) -> dict[Partition, int]:
+    def further(self: RecordsWritten) -> dict[Partition, int]:
         return {copy: position + 1 for copy, position in positions(self).items()}
 
-    patch.setattr(Commits, "_positions", further)
+    patch.setattr(RecordsWritten, "positions", further)
 
 
 def go_on_behind_an_abort(patch: pytest.MonkeyPatch) -> None:
