@@ -90,6 +90,9 @@ class Partition:
     foreign: int = 0  # records of other writers between ours
     quarantined: int = 0  # records that were not mirrored
     recheck: bool = False  # the driver has to check the topics
+    wanted: str | None = (
+        None  # a topic that the driver has to create, for records that are routed to it
+    )
     gaps: tuple[Gap, ...] = ()  # not reported yet
 
     def __post_init__(self) -> None:
