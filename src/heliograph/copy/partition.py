@@ -89,6 +89,7 @@ class Partition:
     fallbacks: int = 0
     foreign: int = 0  # records of other writers between ours
     quarantined: int = 0  # records that were not mirrored
+    skipped: int = 0  # records left out because they failed in a lane
     recheck: bool = False  # the driver has to check the topics
     wanted: str | None = (
         None  # a topic that the driver has to create, for records that are routed to it

@@ -31,7 +31,6 @@ class LaneBatch(ProducerBatch):
 @dataclass(slots=True, eq=False)
 class LanePartition(Partition):
     spans: Spans = field(default_factory=Spans)
-    skipped: int = 0  # records that failed, under on.error = skip
 
     def __post_init__(self) -> None:
         """A snapshot of the raw copy counts records of the source, which are not those of the target here."""
