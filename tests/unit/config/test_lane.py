@@ -147,3 +147,8 @@ def test_a_source_connector_has_a_lane_too_and_no_other_connector() -> None:
         "transforms: only records that MirrorSourceConnector copies can be transformed; leave it out "
         "(connector m)",
     )
+
+
+def test_an_alias_given_twice_is_said_once(mm2: Reader) -> None:
+    problems = mm2.problems(BASE + MASK.replace("= mask\n", "= mask, mask\n", 1))
+    assert len([each for each in problems if each.startswith("us->eu.transforms:")]) == 1
