@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heliograph.config.mirror_config import LaneConfig
+from heliograph.config.options.values import parse_list
 from heliograph.config.resolve.layers import Setting
 from heliograph.config.resolve.typed_settings import TypedSettings
 from heliograph.config.transforms.read import Transforms, read_transforms
@@ -95,3 +96,14 @@ def untranslated(lane: LaneConfig | None) -> str | None:
         return None
     what = "function" if lane.function is not None else "transforms"
     return f"{what} may route records to other topics, so that offsets cannot be translated"
+
+
+def in_words(lane: LaneConfig) -> str:
+    """The chain, for `heliograph plan`: names of settings, no values."""
+    settings = dict(lane.transforms)
+    aliases = parse_list(settings.get("transforms", ""))
+    types = (settings[f"transforms.{alias}.type"].rpartition(".")[2] for alias in aliases)
+    stages = [f"{alias} ({type_})" for alias, type_ in zip(aliases, types, strict=True)]
+    if lane.function is not None:
+        stages.append(f"function {lane.function}")
+    return f"records pass {', '.join(stages)}; on.error = {lane.on_error}"

@@ -7,7 +7,9 @@ import pickle
 import pytest
 
 from heliograph.config.connectors.read_connectors import read_connector
-from heliograph.config.lane import read_chain
+from heliograph.config.lane import in_words, read_chain
+from heliograph.inspection.dry_run import switched_off
+from heliograph.inspection.group_status import all_untranslated
 from heliograph.transforms.on_error import OnError
 from heliograph.transforms.topics import RegexRouter
 from support.configurations.forms_files import CHECKPOINT, SOURCE, worker
@@ -152,3 +154,18 @@ def test_a_source_connector_has_a_lane_too_and_no_other_connector() -> None:
 def test_an_alias_given_twice_is_said_once(mm2: Reader) -> None:
     problems = mm2.problems(BASE + MASK.replace("= mask\n", "= mask, mask\n", 1))
     assert len([each for each in problems if each.startswith("us->eu.transforms:")]) == 1
+
+
+def test_plan_says_what_records_pass_without_values_of_settings(mm2: Reader) -> None:
+    (flow,) = mm2(BASE + MASK + "us->eu.on.error = skip\n").flows
+    assert flow.lane is not None
+    assert in_words(flow.lane) == "records pass mask (MaskField$Value); on.error = skip"
+    assert not all_untranslated(flow)
+
+
+def test_status_and_plan_say_that_no_group_is_followed_where_records_are_routed(
+    mm2: Reader,
+) -> None:
+    (flow,) = mm2(BASE + ROUTE).flows
+    assert list(all_untranslated(flow)) == ["all groups"]
+    assert not [part for part in switched_off(flow) if "groups" in part or "syncs" in part]
