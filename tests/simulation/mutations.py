@@ -15,6 +15,9 @@ from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.committed_log import CommittedLog
+from heliograph.copy.lane.outlet import Outlet
+from heliograph.copy.lane.partition import LanePartition
+from heliograph.copy.lane.spans import Spans
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
@@ -223,6 +226,27 @@ def commit_behind_lost_markers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CommittedLog, "vouch", lambda *_: None)
 
 
+def write_on_while_a_transaction_ends(patch: pytest.MonkeyPatch) -> None:
+    """What a lane prepares while its transaction is ended belongs to that one, and the offset does not."""
+    patch.setattr(Outlet, "close", lambda _: None)
+
+
+def store_what_is_on_its_way(patch: pytest.MonkeyPatch) -> None:
+    """A lane's transaction stores the position of what was fetched."""
+    patch.setattr(LanePartition, "committing", property(lambda copy: copy.position))
+
+
+def pass_what_is_not_in_quarantine_yet(patch: pytest.MonkeyPatch) -> None:
+    """A lane's records count once the first batch of their span does."""
+
+    def advance(self: Spans, done: int) -> int:
+        while self._spans and self._spans[0].open < 2:
+            done = self._spans.popleft().end
+        return done
+
+    patch.setattr(Spans, "advance", advance)
+
+
 class Mutation(NamedTuple):
     apply: Callable[[pytest.MonkeyPatch], None]
     found_in: Scenario
@@ -255,6 +279,9 @@ MUTATIONS = (
     Mutation(go_on_behind_an_abort, scenarios.QUARANTINE, Delivery.EXACTLY_ONCE),
     Mutation(trust_every_leader, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
     Mutation(commit_behind_lost_markers, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
+    Mutation(write_on_while_a_transaction_ends, scenarios.RESTARTS, Delivery.LANE),
+    Mutation(store_what_is_on_its_way, scenarios.RESTARTS, Delivery.LANE),
+    Mutation(pass_what_is_not_in_quarantine_yet, scenarios.RESTARTS, Delivery.LANE),
 )
 
 

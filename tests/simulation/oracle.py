@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from heliograph.mm2.offset_map_segments import load_offset_maps
@@ -20,7 +20,9 @@ _SHOWN = 8
 class Oracle:
     """Of one world."""
 
-    def __init__(self, world: World, scenario: Scenario) -> None:
+    def __init__(
+        self, world: World, scenario: Scenario, is_owed: Callable[[int], bool] = lambda _: True
+    ) -> None:
         self._world = world
         self._scenario = scenario
         self._landed = [
@@ -39,7 +41,7 @@ class Oracle:
         self.wanted = {
             offset: value
             for offset, value in (world.source.deleted | world.source.committed()).items()
-            if offset >= world.owed_from
+            if offset >= world.owed_from and is_owed(offset)
         }
 
     def violations(self) -> Iterator[str]:

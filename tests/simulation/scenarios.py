@@ -32,10 +32,13 @@ class Feature(StrEnum):
 class Delivery(StrEnum):
     AT_LEAST_ONCE = "at-least-once"
     EXACTLY_ONCE = "exactly-once"
+    LANE = "lane"  # exactly once, and records are dropped or fail on their way
 
 
 #: Exactly once reads the source under read_committed only.
 _AT_LEAST_ONCE_ONLY = frozenset({Feature.ISOLATION})
+#: A lane does not compare the target's log with what it has written.
+_NOT_IN_A_LANE = frozenset({Feature.TARGET_LOSES, Feature.TARGET_RETENTION})
 
 _CERTAIN = frozenset(
     {
@@ -69,7 +72,8 @@ class Scenario:
     def under(self, delivery: Delivery) -> Scenario:
         if delivery is Delivery.AT_LEAST_ONCE:
             return self
-        return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY)
+        without = _NOT_IN_A_LANE if delivery is Delivery.LANE else frozenset()
+        return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY - without)
 
     @property
     def certain(self) -> bool:
