@@ -40,7 +40,7 @@ class Outlet:
         self._reach = reach
         self._kept: list[tuple[TopicPartition, LaneBatch]] = []
         self._writers: dict[TopicPartition, set[LanePartition]] = {}
-        self._stuck: dict[TopicPartition, str] = {}
+        self._stuck: set[TopicPartition] = set()
         self._limits: dict[str, int] = {}
         self._asked: dict[str, float] = {}
 
@@ -70,7 +70,7 @@ class Outlet:
     def drop(self) -> None:
         """The transaction was aborted: its partitions go back."""
         self._kept = []
-        self._stuck = {}
+        self._stuck = set()
         self.open()
 
     # ── remote partitions ────────────────────────────────────────────────────────────────────
@@ -125,14 +125,17 @@ class Outlet:
         """Those with records on their way to it, and perhaps others."""
         return [copy for copy in self._writers.get(partition, ()) if copy.outstanding]
 
-    def stall(self, partition: TopicPartition, error: str) -> list[LanePartition]:
-        """It takes no records at the moment. Returns the partitions that wait for it."""
-        self._stuck[partition] = error
+    def stall(self, partition: TopicPartition) -> list[LanePartition]:
+        """It takes no records at the moment. Returns the partitions that wait for it; none, if it is of the
+        offsets topic."""
+        if partition in self._writers:
+            self._stuck.add(partition)
         return self.writers(partition)
 
     def takes(self, partition: TopicPartition) -> list[LanePartition]:
         """It has taken a batch. Returns the partitions that waited for it, and for nothing else."""
-        if not self._stuck or self._stuck.pop(partition, None) is None:
+        if partition not in self._stuck:
             return []
+        self._stuck.remove(partition)
         waiting = {copy for each in self._stuck for copy in self._writers[each]}
         return [copy for copy in self._writers[partition] if copy.stalled and copy not in waiting]

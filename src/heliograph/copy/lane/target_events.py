@@ -53,7 +53,7 @@ class LaneTarget:
         """The producer repeats a request of this partition."""
         if isinstance(error, Interrupted):
             return  # the epoch ends and interrupts requests; that is not an error of the partition
-        waiting = self._outlet.stall(partition, str(error))
+        waiting = self._outlet.stall(partition)
         for copy in waiting:
             self._subscription.stall(copy, str(error))
             if partition.topic not in self._target.metadata.partitions:

@@ -66,11 +66,14 @@ class LaneWritten:
         return None
 
     def positions(self) -> dict[Partition, int]:
+        """With records also the offset that is stored already: after a truncation of the source it has
+        another leader epoch mark."""
+        writing = {batch.owner for _, batch, _ in self._landed}
         ends = {copy: copy.committing for copy in self._copies}
         return {
             copy: end
             for copy, end in ends.items()
-            if end != copy.offset.position and not copy.needs_recovery
+            if (end != copy.offset.position or copy in writing) and not copy.needs_recovery
         }
 
     def logs(self, storing: Mapping[Partition, int]) -> dict[Partition, Logs]:
