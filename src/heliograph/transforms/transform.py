@@ -48,7 +48,7 @@ def each_map(
         if document is None or document.is_null:
             if not null_passes:
                 raise only_maps(None, purpose)
-        elif document.fields is None:
+        elif not document.is_object:
             raise only_maps(document.value, purpose)
         else:
             change(document, row)
