@@ -94,7 +94,9 @@ class MaskField:
             for name in self._in_order:
                 document.put(name, self._masked(document.get(name)))
 
-        return each_map(rows, self.side, chosen, "mask fields", change, null_passes=False)
+        return each_map(
+            rows, self.side, chosen, "mask fields", change, null_passes=False, whole=True
+        )
 
     def _masked(self, value: Json) -> Json:
         if value is None:

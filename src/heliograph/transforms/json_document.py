@@ -6,9 +6,10 @@ stay as they are, byte for byte:
     {"id": 7,  "name": "x" , "tags": [1, 2]}
     ↑member ↑ ↑member     ↑ ↑member         ↑         separated by commas; each keeps its blanks
 
-Most transformations look at a few members, so that finding the places of all would be the most expensive part
-of them: the text is read as a whole by the decoder, and a place is searched for when its member changes
-(`_spliced`). All places are found only where that does not do.
+For transformations that look at a few members and add none (`whole`), finding all places would be the most
+expensive part: the text is read as a whole by the decoder, what is inside members is forgotten again, and a
+place is searched for when its member changes (`_spliced`). Where that does not do, all places are found after
+all.
 
 Java's maps have another order and Java's converter drops blanks. Records do not depend on that, but keys do:
 a key decides the partition, and which records compaction keeps. So a changed key (`exact`) is written as Java
@@ -20,7 +21,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 
 from heliograph.mm2.connect.jackson import hash_map_order, string
 from heliograph.transforms.failures import RecordFailed
@@ -51,6 +53,12 @@ _scan = _decoder.scan_once  # type: ignore[attr-defined]
 _scan_string = json.decoder.scanstring  # type: ignore[attr-defined]
 
 
+class _Inner(Enum):
+    """In place of an object or array inside an object, until something asks for it."""
+
+    FORGOTTEN = auto()
+
+
 class Document:
     """The value of one key or record. `fields` is None unless it is an object."""
 
@@ -60,7 +68,7 @@ class Document:
         self._fields: dict[str, _Member] | None = None
         #: The members of an object of which no place was needed yet, with their present values; `_edited` are
         #: those that have another one than in the text.
-        self._values: dict[str, Json] | None = None
+        self._values: dict[str, Json | _Inner] | None = None
         self._edited: list[str] = []
         self.value = value
         self.exact = exact
@@ -69,25 +77,25 @@ class Document:
         self._buckets: int | None = None  # of Java's map, None: one made with its default
 
     @classmethod
-    def read(cls, data: bytes, *, exact: bool) -> Document:
+    def read(cls, data: bytes, *, exact: bool, whole: bool = False) -> Document:
         """Raises RecordFailed."""
         text = _decoded(data)
         try:
-            return cls._parsed(text, exact)
+            return cls._parsed(text, exact, whole)
         except (ValueError, StopIteration, RecursionError) as problem:
             without = _LEADING_ZEROS.sub(r"\1\2", text)  # which JsonDeserializer allows
             if without != text:
-                return cls.read(without.encode(), exact=exact)
+                return cls.read(without.encode(), exact=exact, whole=whole)
             raise _not_json(problem) from None
 
     @classmethod
-    def _parsed(cls, text: str, exact: bool) -> Document:
+    def _parsed(cls, text: str, exact: bool, whole: bool) -> Document:
         document = cls(exact=exact, changed=False)
         at = len(text) - len(text.lstrip(_BLANKS))
         if at == len(text):
             return document
         if text[at] == "{":
-            if not exact and document._read_whole(text, at):
+            if whole and not exact and document._read_whole(text, at):
                 return document
             document._text = text
             document.fields = _members(text, at + 1)
@@ -104,6 +112,9 @@ class Document:
             values, end = _scan(text, at)
         except (ValueError, StopIteration, RecursionError):
             return False
+        for name, value in values.items():
+            if type(value) is dict or type(value) is list:
+                values[name] = _Inner.FORGOTTEN  # its memory is used again for the next record
         self._values = values
         self._text = text if not at and end == len(text) else text[at:end]
         return True
@@ -118,7 +129,7 @@ class Document:
             values, self._values = self._values, None
             self._fields = _members(self._text, 1)
             for name in self._edited:
-                self.put(name, values[name])
+                self.put(name, _known(values[name]))
         return self._fields
 
     @fields.setter
@@ -140,16 +151,14 @@ class Document:
         return self.value is None and not self.is_object
 
     def get(self, name: str) -> Json:
-        if self._values is not None:
-            return self._values.get(name)
+        if self._values is not None and not isinstance(value := self._values.get(name), _Inner):
+            return value
         assert self.fields is not None
         member = self.fields.get(name)
         return None if member is None else member[4]
 
     def content(self) -> Json:
         """The whole value."""
-        if self._values is not None:
-            return dict(self._values)
         if self.fields is None:
             return self.value
         return {name: member[4] for name, member in self.fields.items()}
@@ -247,19 +256,20 @@ class Document:
             return self._written().encode()
         return java_json(self.content(), self if self.fields is not None else None).encode()
 
-    def _spliced(self, values: dict[str, Json]) -> str | None:
+    def _spliced(self, values: Mapping[str, Json | _Inner]) -> str | None:
         """The text with other values in the places of the edited ones; None: their places are not plain."""
         text = self._text if values else "{}"
-        found = []
+        places = []
         for name in dict.fromkeys(self._edited):
             place = _place(text, name)
             if place is None:
                 return None
-            found.append((*place, json_text(values[name])))
-        found.sort()
+            places.append((place, name))
+        if len(places) > 1:
+            places.sort()
         at, parts = 0, list[str]()
-        for start, end, written in found:
-            parts += (text[at:start], written)
+        for (start, end), name in places:
+            parts += (text[at:start], json_text(_known(values[name])))
             at = end
         parts.append(text[at:])
         return "".join(parts)
@@ -279,6 +289,11 @@ class Document:
             else:
                 parts.append(text[low:high])
         return f"{{{','.join(parts)}}}"
+
+
+def _known(value: Json | _Inner) -> Json:
+    assert not isinstance(value, _Inner)
+    return value
 
 
 def _place(text: str, name: str) -> tuple[int, int] | None:

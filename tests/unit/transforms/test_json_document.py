@@ -61,9 +61,7 @@ def texts(draw: st.DrawFn, value: Any = None) -> str:
 
 
 def changed(text: str, names: list[str], *, placed: bool) -> bytes | None:
-    document = Document.read(text.encode(), exact=False)
-    if placed:
-        assert document.fields is not None
+    document = Document.read(text.encode(), exact=False, whole=not placed)
     document.copied()
     for name in names:
         if document.get(name) is not None:
