@@ -33,6 +33,15 @@ class Delivery(StrEnum):
     AT_LEAST_ONCE = "at-least-once"
     EXACTLY_ONCE = "exactly-once"
     LANE = "lane"  # exactly once, and records are dropped or fail on their way
+    LANE_AT_LEAST_ONCE = "lane-at-least-once"
+
+    @property
+    def in_lane(self) -> bool:
+        return self in (Delivery.LANE, Delivery.LANE_AT_LEAST_ONCE)
+
+    @property
+    def exactly_once(self) -> bool:
+        return self in (Delivery.EXACTLY_ONCE, Delivery.LANE)
 
 
 #: Exactly once reads the source under read_committed only.
@@ -72,7 +81,7 @@ class Scenario:
     def under(self, delivery: Delivery) -> Scenario:
         if delivery is Delivery.AT_LEAST_ONCE:
             return self
-        without = _NOT_IN_A_LANE if delivery is Delivery.LANE else frozenset()
+        without = _NOT_IN_A_LANE if delivery.in_lane else frozenset()
         return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY - without)
 
     @property

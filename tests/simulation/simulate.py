@@ -62,7 +62,7 @@ class Run:
 
 
 def simulate(seed: int, scenario: Scenario, delivery: Delivery = Delivery.AT_LEAST_ONCE) -> Run:
-    exactly_once, lane = delivery is not Delivery.AT_LEAST_ONCE, delivery is Delivery.LANE
+    exactly_once, lane = delivery.exactly_once, delivery.in_lane
     scenario = scenario.under(delivery)
     config, flow = _configuration(lane or scenario.has(Feature.QUARANTINE), exactly_once)
     if lane:
@@ -77,7 +77,12 @@ def simulate(seed: int, scenario: Scenario, delivery: Delivery = Delivery.AT_LEA
             violations = _live(world, scenario, config, flow)
     except Exception as e:  # noqa: BLE001 - whatever the copy loop raises is a finding
         violations = [f"crashed: {e!r}"]
-    oracle = Oracle(world, scenario, is_owed=lambda at: not (lane and is_dropped(at)))
+    oracle = Oracle(
+        world,
+        scenario,
+        is_owed=lambda at: not (lane and is_dropped(at)),
+        may_double=lane and not exactly_once,
+    )
     world.happened.update(gap.kind.value for gap in {logged.gap for logged in world.gaps})
     if world.quarantine is not None:
         world.happened["record quarantined"] = world.logs[world.quarantine].end
