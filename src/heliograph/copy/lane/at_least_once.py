@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 
 #: How long the end of an epoch waits for acknowledgements, and again for the offsets to be stored.
 _DRAIN_SECONDS = 3.0
+_WHOLE_SECONDS = 1.5
 
 
 class LaneAtLeastOnce:
@@ -87,7 +88,10 @@ class LaneAtLeastOnce:
         self._parts.reach(self._parts.producers.offsets.cluster, self._parts.offsets.store)
 
     def finish(self) -> None:
+        """What is queued is sent if that takes no long time: of a span that is only half written, all of it
+        would be written again."""
         parts = self._parts
+        parts.producers.drain(self.send, time.monotonic() + _WHOLE_SECONDS)
         parts.producers.records.abandon(self._outlet.partitions)
         self._drain()
         parts.require_leases()

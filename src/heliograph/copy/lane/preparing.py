@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -74,10 +75,20 @@ def carry(copy: LanePartition, answer: FetchedPartition, rules: Rules, now_ms: i
     except ChainBroken as e:
         found.failure = ChainBroken(f"{subject}: {e}")
         return found
+    except Exception as e:  # noqa: BLE001 - a mistake in a transformation stops its partition, not the task
+        found.failure = ChainBroken(f"{subject}: {_unexpected(e)}")
+        return found
     found.failure = decoder.failure
     if found.failure is None:
         found.spans.append(Span(selection.position))
     return found
+
+
+def _unexpected(problem: Exception) -> str:
+    """Where it was raised; its text may contain contents of a record."""
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    where = f"{frame.name}, line {frame.lineno}"
+    return f"unexpected {type(problem).__name__} in {where}; this is a mistake in Heliograph"
 
 
 def _counts(selection: Selection) -> BatchCounts:

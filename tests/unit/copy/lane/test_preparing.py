@@ -166,6 +166,18 @@ def test_a_chain_that_is_wrong_stops_the_partition_under_any_policy() -> None:
     assert not found.batches
 
 
+class Mistaken:
+    def apply(self, columns: Columns, remote: TopicPartition) -> Applied:
+        return {}["secret of a record"]
+
+
+def test_a_mistake_in_a_transformation_stops_its_partition_and_not_the_task() -> None:
+    found = carried([b"1"], rules=replace(RULES, chain=Mistaken()))
+
+    assert "a->b: t-0: unexpected KeyError in apply, line" in str(found.failure)
+    assert "secret" not in str(found.failure)
+
+
 @pytest.mark.parametrize("quarantines", [True, False])
 def test_a_record_too_large_for_its_topic_is_quarantined_or_stops_the_partition(
     quarantines: bool,
