@@ -46,8 +46,8 @@ chaos: $(READY) ## Faults under load, and an oracle that counts lost and doubled
 examples: $(READY) ## The stories of examples/, each on real brokers (ARGS=event-hubs: one; ARGS=--short: the short form)
 	$(BIN)/python -m examples $(ARGS)
 
-newcomer: ## What README says, in a fresh environment, and the seconds of each step
-	$(PYTHON) scripts/newcomer.py
+newcomer: ## What README says, in a fresh environment, and the seconds of each step (ARGS=--uv: by uv tool install)
+	$(PYTHON) scripts/newcomer.py $(ARGS)
 
 kerberos: $(READY) ## Logins by GSSAPI against a real KDC, from Debian's packages
 	@sh scripts/kerberos.sh $(BIN)/python $(ARGS)

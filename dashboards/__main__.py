@@ -16,7 +16,7 @@ from dashboards.alerts import DIVISOR, RULES, prove, shortened
 from dashboards.asking import ask_all
 from dashboards.faults import FAULTS, Fault
 from dashboards.pictures import draw
-from dashboards.prometheus import running_prometheus
+from dashboards.prometheus import Prometheus, running_prometheus
 from dashboards.queries import ours, theirs
 from dashboards.stage import staged
 from dashboards.traffic import Traffic
@@ -97,6 +97,8 @@ def run(
         answers = ask_all(prometheus, dashboards, _DATA_SECONDS, say)
         good, lack = sum(a.series > 0 for a in answers), sum(not a.good for a in answers)
         say(f"{good} of {len(answers)} queries have data; {lack} lack it without a known reason")
+        age = report_age(prometheus)
+        say(f"the oldest report of a task in a minute of scrapes: {age:.1f} s")
         time.sleep(_PICTURE_SECONDS / 2)
         for each in ours():
             draw(prometheus, each, pictures / f"grafana-{each.name}.png", _PICTURE_SECONDS)
@@ -111,12 +113,20 @@ def run(
         "commit": begun,
         "machine": machine(),
         "durations_divided_by": DIVISOR,
+        "master": master or "local",
+        "oldest_report_seconds": round(age, 1),
         "queries": [answer.row() for answer in answers],
         "alerts": rows,
     }
     write_json(out, result)
     failures = [a for a in answers if not a.good], [p for p in proofs if not p.good]
     return int(any(failures))
+
+
+def report_age(prometheus: Prometheus) -> float:
+    """Tasks report once a second, from executors on other machines, too; their process counts the age."""
+    (oldest,) = prometheus.now("max(max_over_time(heliograph_task_report_age_seconds[1m]))")
+    return oldest.value
 
 
 sys.exit(main())

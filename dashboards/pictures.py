@@ -22,6 +22,8 @@ from matplotlib.ticker import FuncFormatter
 _COLUMNS, _ROW_INCHES, _WIDTH_INCHES, _HEAD_INCHES = 24, 0.3, 15.0, 0.4
 _MOST_ROWS, _MOST_LEGENDS = 8, 8
 _LEGEND = re.compile(r"\{\{\s*(\w+)\s*\}\}")
+#: Grafana's names of the colours of our thresholds.
+_COLOURS = {"green": "#1a7f37", "red": "#c4162a"}
 _BACK, _CARD, _INK, _GRID = "#f1f3f6", "#ffffff", "#1f2430", "#d8dce3"
 
 
@@ -113,13 +115,17 @@ def _lines(axes: Any, found: Sequence[tuple[Query, list[Series]]], unit: str) ->
 
 def _stat(axes: Any, answers: Sequence[tuple[Query, list[Series]]], unit: str) -> None:
     parts = [
-        legend(query.legend, each.labels) if query.legend else shown(each.value, unit)
+        (
+            legend(query.legend, each.labels) if query.legend else shown(each.value, unit),
+            colour(each.value, query.steps),
+        )
         for query, series in answers
         for each in series
-    ]
-    text = " ".join(parts) or "No data"
-    size = 17 if len(text) < 12 else 11
-    axes.text(0.5, 0.45, text, ha="center", va="center", fontsize=size, color="#1a7f37")
+    ] or [("No data", _INK)]
+    size = 17 if sum(len(text) for text, _ in parts) < 12 else 11
+    for place, (text, ink) in enumerate(parts):
+        height = 0.45 + 0.35 * ((len(parts) - 1) / 2 - place) if len(parts) > 1 else 0.45
+        axes.text(0.5, height, text, ha="center", va="center", fontsize=size, color=ink)
 
 
 def _table(axes: Any, answers: Sequence[tuple[Query, list[Series]]], unit: str) -> None:
@@ -147,6 +153,12 @@ def _table(axes: Any, answers: Sequence[tuple[Query, list[Series]]], unit: str) 
 
 def legend(template: str, labels: Mapping[str, str]) -> str:
     return _LEGEND.sub(lambda found: labels.get(found[1], ""), template).strip() or "value"
+
+
+def colour(value: float, steps: Sequence[tuple[float, str]]) -> str:
+    """Of the last threshold that the value has reached."""
+    reached = [name for begin, name in steps if value >= begin]
+    return _COLOURS[reached[-1]] if reached else _INK
 
 
 def shown(value: float, unit: str) -> str:

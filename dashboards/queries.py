@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,8 @@ _RATE_INTERVAL, _RANGE = "20s", "10m"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """`about`: the description of its panel; `grid`: where that is, None in a dashboard that is not ours."""
+    """`about`: the description of its panel; `grid`: where that is, None in a dashboard that is not ours.
+    `steps`: its thresholds, from where which colour holds; the first one from -inf."""
 
     dashboard: str
     panel: str
@@ -33,6 +35,7 @@ class Query:
     instant: bool
     about: str = ""
     grid: tuple[int, int, int, int] | None = None
+    steps: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +119,17 @@ def _ours(model: Mapping[str, Any], name: str) -> Dashboard:
             instant=bool(target.get("instant")),
             about=panel.get("description", ""),
             grid=tuple(panel["gridPos"][each] for each in "xywh"),
+            steps=_steps(panel),
         )
         for panel in model["panels"]
         for target in panel.get("targets", ())
     )
     return Dashboard(name=name, title=model["title"], variables=variables, queries=queries)
+
+
+def _steps(panel: Mapping[str, Any]) -> tuple[tuple[float, str], ...]:
+    steps = panel["fieldConfig"]["defaults"].get("thresholds", {}).get("steps", ())
+    return tuple((-math.inf if s["value"] is None else s["value"], s["color"]) for s in steps)
 
 
 def _theirs(model: Mapping[str, Any], name: str) -> Dashboard:

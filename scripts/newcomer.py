@@ -3,10 +3,13 @@
 A virtual environment of its own in a temporary folder, `pip install .`, two clusters, README's file with
 their addresses, the lines that `plan` prints to paste, records by Kafka's own producer, `run`, `status`,
 Ctrl-C. Needs nothing but Python and Java. Exit code 1 at the first step that fails.
+
+`--uv` installs as docs/install.md says for uv: `uv tool install .`, in a home folder of its own.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import signal
@@ -32,6 +35,7 @@ class Newcomer:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.bin = folder / ".venv" / "bin"
+        self.environment = dict(os.environ)
         self._running: list[subprocess.Popen[str]] = []
         self._began = time.monotonic()
 
@@ -40,6 +44,7 @@ class Newcomer:
         done = subprocess.run(
             self._found(command),
             cwd=self.folder,
+            env=self.environment,
             input=typed,
             capture_output=True,
             text=True,
@@ -54,7 +59,12 @@ class Newcomer:
         """In a terminal of its own, which is the file `log`."""
         with (self.folder / log).open("w") as out:
             process = subprocess.Popen(
-                self._found(command), cwd=self.folder, stdout=out, stderr=out, text=True
+                self._found(command),
+                cwd=self.folder,
+                env=self.environment,
+                stdout=out,
+                stderr=out,
+                text=True,
             )
         self._running.append(process)
         return process
@@ -85,7 +95,7 @@ class Newcomer:
 
     def _found(self, command: tuple[str, ...]) -> list[str]:
         name, *words = command
-        return [str(self.bin / name) if name in ("pip", "heliograph") else name, *words]
+        return [str(self.bin / name) if name in ("pip", "uv", "heliograph") else name, *words]
 
 
 def readmes_file(addresses: dict[str, str]) -> str:
@@ -109,10 +119,14 @@ class FirstDay:
         self._addresses: dict[str, str] = {}
         self._mirror: subprocess.Popen[str] | None = None
 
-    def play(self) -> None:
+    def play(self, *, uv: bool) -> None:
         do = self._do
         do.step("python -m venv .venv", lambda: do.run(sys.executable, "-m", "venv", ".venv"))
-        do.step("pip install .", lambda: do.run("pip", "install", "--quiet", str(ROOT)))
+        if uv:
+            do.step("pip install uv", lambda: do.run("pip", "install", "--quiet", "uv"))
+            do.step("uv tool install .", self._install_by_uv)
+        else:
+            do.step("pip install .", lambda: do.run("pip", "install", "--quiet", str(ROOT)))
         do.step("heliograph brokers home cloud", self._start_clusters)
         do.step("records into orders and payments, as it shows", self._produce)
         do.step("README's mm2.properties, heliograph plan, its lines pasted", self._configure)
@@ -120,6 +134,13 @@ class FirstDay:
         do.step("heliograph run, until Kafka's consumer shows home.orders", self._start_mirror)
         do.step("heliograph status, until all is well", self._look)
         do.step("Ctrl-C", self._stop_mirror)
+
+    def _install_by_uv(self) -> None:
+        home = self._do.folder / "home"
+        home.mkdir()
+        self._do.environment |= {"HOME": str(home), "UV_PYTHON": sys.executable}
+        self._do.run("uv", "tool", "install", "--quiet", str(ROOT))
+        self._do.bin = home / ".local" / "bin"
 
     def _start_clusters(self) -> None:
         self._do.start("brokers.log", "heliograph", "brokers", "home", "cloud")
@@ -182,11 +203,11 @@ class FirstDay:
             raise StepFailed(f"exit code {code}: {self._do.shown('mirror.log')}")
 
 
-def main() -> int:
+def main(*, uv: bool) -> int:
     with tempfile.TemporaryDirectory(prefix="newcomer-") as folder:
         newcomer = Newcomer(Path(folder))
         try:
-            FirstDay(newcomer).play()
+            FirstDay(newcomer).play(uv=uv)
         except StepFailed as e:
             sys.stderr.write(f"FAILED: {e}\n")
             return 1
@@ -196,4 +217,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(uv="--uv" in sys.argv[1:]))

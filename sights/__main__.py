@@ -99,7 +99,7 @@ def paused_connector(stage: Stage) -> Iterator[Sight]:
             _state("paused"),
             r'^heliograph_connector_state\{connector="home->cloud.MirrorSourceConnector",state="PAUSED"\} 1',
         ),
-        status=(r"^flow home->cloud: NOT RUNNING",),
+        status=(r"^flow home->cloud: PAUSED",),
     )
     stage.connector("resume")
 

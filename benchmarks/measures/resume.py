@@ -26,9 +26,9 @@ _LOOK_SECONDS = 0.5
 _PATIENCE_SECONDS = 360.0
 
 _DRIVER = re.compile(r"stored offsets and snapshots took (\d+) ms")
-#: Versions before 2026-11-18, which `--before` may run, wrote "partitions looked at in".
+#: Versions before 2026-11-19, which `--before` may run, wrote "N records are already on the target".
 _TASK = re.compile(
-    r"(\d+) partitions(?: looked at)? in (\d+) ms: (\d+) records are (?:already )?on"
+    r"([\d,]+) partitions?(?: looked at)? in (\d+) ms: (?:already on the target: )?([\d,]+) records?"
 )
 
 
@@ -88,7 +88,7 @@ def _until_quiet(run: Run) -> int:
 def resumed(log: str) -> Resumed | None:
     """None if the log has no such lines."""
     reads = [int(found) for found in _DRIVER.findall(log)]
-    tasks = [(int(count), int(ms), int(there)) for count, ms, there in _TASK.findall(log)]
+    tasks = [tuple(int(n.replace(",", "")) for n in found) for found in _TASK.findall(log)]
     if not reads or not tasks:
         return None
     partitions, times, dropped = zip(*tasks, strict=True)

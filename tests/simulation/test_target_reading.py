@@ -15,6 +15,7 @@ from heliograph.records.decode import Record
 from heliograph.records.encode import encode
 from simulation.network import SimulatedClient
 from simulation.patches import in_place
+from simulation.target_log import EXPIRATION_MS
 from simulation.world import TARGET, World
 
 OURS = ProducerIdentity(1, 7)
@@ -91,3 +92,27 @@ def test_a_log_without_a_committed_record_has_lost_all_of_them() -> None:
 
     with in_place(rig.world):
         assert committed_before(rig.client, TARGET, before=9) == OwnEnd(0)
+
+
+@pytest.mark.parametrize(
+    ("others", "left"),
+    [(0, 4), (1, 4), (2, 10)],
+    ids=["next to it", "one other record between", "as many as are missing: nothing shows"],
+)
+def test_late_records_in_the_place_of_lost_ones_show_by_their_numbers(
+    others: int, left: int
+) -> None:
+    """The next epoch's snapshot does not know where the numbers of the one before ended. The leader has
+    restarted and forgotten the producer: it takes number 6 after number 3 (simulation: everything 2335)."""
+    rig = Rig()
+    rig.ours(4, sequence=0)
+    rig.world.target.restart(2 * EXPIRATION_MS)
+    if others:
+        rig.world.target.append_foreign(others)
+    rig.ours(2, sequence=6)
+    rig.world.target.append_foreign(1)
+    rig.ours(1, sequence=8)
+    later = OURS._replace(epoch=OURS.epoch + 1)
+
+    with in_place(rig.world):
+        assert end_before(rig.client, TARGET, later, 0, before=20) == OwnEnd(left)

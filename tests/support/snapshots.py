@@ -116,6 +116,7 @@ SNAPSHOT = Snapshot(
         ),
     ),
     problems={(FLOW, "checkpoints"): 2},
+    unexpected_failures={("", "page"): 3},
     heartbeats={"us->eu.MirrorHeartbeatConnector": 5},
     spark=SparkFigures(used=1, slots=4, lost=2),
     jvm=JvmFigures(

@@ -15,12 +15,14 @@ from heliograph.cli.choices import Kind, LogFormat, Output, RecordOutput, Shell
 from heliograph.cli.completion import COMPLETE, answer_shells, completion_script
 from heliograph.cli.output.escaping import visible
 from heliograph.cli.output.logs import LogOptions
+from heliograph.cli.usage_errors import Commands
 from heliograph.config.formats.format import Form
 from heliograph.config.formats.new_mirror import Mechanism
 from heliograph.config.security.role import Role
 from heliograph.errors import ConfigError, HeliographError
 
 app = typer.Typer(
+    cls=Commands,
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,

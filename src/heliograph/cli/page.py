@@ -21,9 +21,7 @@ def page_of(
     *,
     writable: bool,
 ) -> Page:
-    publisher = Publisher(
-        progress, mirror.problems.areas, lambda: unreachable_clusters(mirror, progress)
-    )
+    publisher = Publisher(progress, mirror.problems, lambda: unreachable_clusters(mirror, progress))
     return Page(publisher, mirror.events, herder, configured, hidden, writable=writable)
 
 

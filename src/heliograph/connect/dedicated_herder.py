@@ -253,6 +253,7 @@ class DedicatedHerder:
                 for name, (its, _) in self._jobs.items()
                 if its is leadership and self._target(name) is TargetState.STARTED
             ],
+            paused=[name for name in self._jobs if self._target(name) is TargetState.PAUSED],
         )
 
     def _job(self, name: str) -> ConnectorSpec:

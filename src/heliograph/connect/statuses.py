@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from heliograph.connect.connector_health import ConnectorHealth
 from heliograph.connect.herder import State
+from heliograph.counted import counted
 from heliograph.mm2.connect.configs import TargetState
 from heliograph.mm2.connect.status import (
     ConnectorStatusRecord,
@@ -99,7 +100,7 @@ def _trace(config: Mapping[str, str], failed: Mapping[str, str]) -> str | None:
     more = [f"and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
     return "\n".join(
         [
-            f"{len(lines)} of the {len(assigned)} partitions of this task are not mirrored; the others are",
+            f"of {counted(len(assigned), 'partition')} of this task not mirrored: {len(lines)}",
             *lines[:_MOST_LINES],
             *more,
         ]

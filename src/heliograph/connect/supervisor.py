@@ -24,6 +24,7 @@ from heliograph.connect.connector_health import ConnectorHealth, health_of
 from heliograph.connect.connector_jobs import job_of, tasks_max_of, tasks_of
 from heliograph.connect.status_log import StatusLog
 from heliograph.connect.statuses import WorkerIdentity, same, wanted_statuses
+from heliograph.counted import counted
 from heliograph.errors import ClientError, ConfigError
 from heliograph.mm2.connect.configs import (
     LoggerLevelRecord,
@@ -148,18 +149,15 @@ class Supervisor(threading.Thread):
             except (ClientError, ConfigError) as e:
                 delay = backoff.next()
                 self._report(f"{e}; trying again")
-            except (
-                BaseException
-            ) as e:  # SystemExit, for one, would end this thread without a log line
-                log.exception("supervisor: unexpected failure")
+            except BaseException as e:  # noqa: BLE001 - SystemExit would end the thread without a line
                 delay = backoff.next()
-                self._report(f"unexpected failure: {type(e).__name__}: {e}")
+                self._report(f"unexpected failure: {type(e).__name__}: {e}", e)
             self._busy = False
             self._wake.wait(delay)
 
-    def _report(self, trouble: str) -> None:
+    def _report(self, trouble: str, unexpected: BaseException | None = None) -> None:
         if trouble != self.trouble:
-            log.warning("worker %s: %s", self._worker_id, trouble)
+            log.warning("worker %s: %s", self._worker_id, trouble, exc_info=unexpected)
         self.trouble = trouble
 
     def _open_offsets(self) -> None:
@@ -198,7 +196,7 @@ class Supervisor(threading.Thread):
         self._known, self._generations = {}, {}
         self._term = term
         count = len(self._configs.state.configs)
-        log.info("worker %s leads the group; %d connectors", self._worker_id, count)
+        log.info("worker %s leads the group; %s", self._worker_id, counted(count, "connector"))
         # Java's words: guides take them as a sign that a worker continues what it did before.
         log.info("Starting connectors and tasks using config offset %d", self._configs.offset)
 
@@ -243,7 +241,8 @@ class Supervisor(threading.Thread):
             if warning not in self._warned:
                 self._warned.add(warning)
                 log.warning("%s", warning)
-        self._mirror.worker.assign(self._leadership, jobs, term)
+        paused = [name for name in self._known if state.target(name) is TargetState.PAUSED]
+        self._mirror.worker.assign(self._leadership, jobs, term, paused=paused)
 
     def _read(self, name: str, config: Mapping[str, str]) -> _Known:
         generation, known = self._generations.get(name, 0), self._known.get(name)
@@ -283,7 +282,7 @@ class Supervisor(threading.Thread):
                 or state.stale(name)
                 or name in state.inconsistent
             ):
-                log.info("connector %s: %d tasks", name, len(wanted))
+                log.info("connector %s: %s", name, counted(len(wanted), "task"))
                 tasks = [TaskConfigRecord(name, n, each) for n, each in enumerate(wanted)]
                 self._configs.write([*tasks, TasksCommitRecord(name, len(tasks))])
 

@@ -17,6 +17,7 @@ from heliograph.client.fetch.log_range import records_in
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.remote_log import Foreign
+from heliograph.counted import counted
 from heliograph.errors import ClientError
 
 log = logging.getLogger(__name__)
@@ -31,11 +32,11 @@ _LOOKS = 10
 def note_foreign_records(flow: str, copy: Partition, others: int, before: int) -> None:
     if not copy.foreign:
         log.warning(
-            "%s: %s: another program also writes to this topic: %d records before offset %d are not ours; "
+            "%s: %s: another program also writes to this topic: %s before offset %d are not ours; "
             "mirroring continues, but the topic is no longer a copy of %s (logged once per epoch)",
             flow,
             copy.target,
-            others,
+            counted(others, "record"),
             before,
             copy.source,
         )

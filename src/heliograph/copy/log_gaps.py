@@ -147,25 +147,26 @@ class GapWatch:
         leader_epoch = self._source.metadata.leader_epochs.get(copy.source)
         known, found = _known(copy, log_bounds.start, leader_epoch), Found(log=log_bounds)
         verdict = judge(known, found, self._flow.auto_offset_reset)
-        departs, doubt = departure(known, found), None
+        departs = departure(known, found)
         if departs is not None and not verdict.gaps:
             copy.renumber_from(departs)
             end = copy.position + copy.numbers.skip
             if end > departs:
                 # A predecessor that had noticed may have gone on before it could write another snapshot.
+                gap = Gap(GapKind.TRUNCATED, departs, end, departs)
                 doubt = "the source's log was truncated before or after they were numbered"
-                verdict = Verdict(departs, (Gap(GapKind.TRUNCATED, departs, end, departs),))
+                verdict = Verdict(departs, (gap,), doubt)
         if verdict.gaps:
             log.info("%s: gap found: expected %s, found %s", copy.source, known, found)
         copy.set_mark(mark_after(known, found, verdict))
-        moved = verdict.position != copy.position
-        self._conclude(copy, verdict, verdict.position if moved or doubt else None, doubt)
+        position = verdict.position
+        if position is not None and copy.numbers.skip and position > copy.position:
+            verdict = verdict._replace(doubt="the source has deleted records that followed")
+        moved = position != copy.position or verdict.doubt is not None
+        self._conclude(copy, verdict, position if moved else None)
 
-    def _conclude(
-        self, copy: Partition, verdict: Verdict, position: int | None, doubt: str | None = None
-    ) -> None:
-        """Report the gaps; then halt the partition or continue, at `position` if it is given. `doubt` is why
-        records from there on may be on the target."""
+    def _conclude(self, copy: Partition, verdict: Verdict, position: int | None) -> None:
+        """Report the gaps; then halt the partition or continue, at `position` if it is given."""
         policy = self._flow.gap_policies
         failed = fails(verdict, policy)
         sentence = ""
@@ -181,10 +182,8 @@ class GapWatch:
         if failed:
             copy.halt(sentence)
         else:
-            if position is not None and copy.numbers.skip and position > copy.position:
-                doubt = doubt or "the source has deleted records that followed"
-            if position is not None and doubt:
-                self._fall_back(copy, doubt, position)
+            if position is not None and verdict.doubt is not None:
+                self._fall_back(copy, verdict.doubt, position)
             copy.confirm_source(position)
         self._subscription.obey(copy)
 
@@ -194,13 +193,18 @@ def _known(copy: Partition, log_start: int, leader_epoch: int | None) -> Known:
     the first of them, the others follow. If the source has deleted all of them, only a mark proves that it
     had the same records there: up to the mark's offset, and beyond it while the same leader leads, since a
     leader never truncates its own log."""
-    skip = copy.numbers.skip
-    if skip and copy.position < log_start:
-        if log_start < copy.position + skip:
-            copy.skip_deleted(log_start)
-        elif (mark := copy.source_mark) is not None:
-            end = copy.position + skip
-            same_leader = mark.epoch == leader_epoch
-            certain = end if same_leader else min(end, max(mark.offset, copy.position))
-            return Known(position=certain, mark=mark)
-    return Known(position=copy.position, mark=copy.source_mark)
+    numbers, mark = copy.numbers, copy.source_mark
+    if not numbers.skip or copy.position >= log_start:
+        return Known(position=copy.position, mark=mark)
+    end = certain = copy.position + numbers.skip
+    if log_start < end:
+        copy.skip_deleted(log_start)
+        return Known(position=copy.position, mark=mark)
+    if mark is None:
+        certain = copy.position
+    elif mark.epoch != leader_epoch:
+        certain = min(end, max(mark.offset, copy.position))
+    if numbers.holes:
+        # In place of those that compaction has removed, newer records were counted, and never compared.
+        certain = min(certain, numbers.landed_to)
+    return Known(position=certain, mark=mark)

@@ -307,6 +307,10 @@ class CopyLoop:
         """Whether the end of the epoch interrupted a request."""
         return self._reach.interrupted
 
+    def set_rate_share(self, share: float) -> None:
+        """For another thread: of throttle.bytes.per.second, from now on."""
+        self._throttle.set_rate(self.flow.limits.bytes_per_second * share)
+
     def ask_for_receipts(self) -> None:
         """For another thread, as is `receipts`, which has the new ones a moment later."""
         self._receipts.ask()
@@ -332,6 +336,7 @@ class CopyLoop:
         if self._gaps.due:
             self._reach(self._source, self._gaps.judge)
         rest = self._throttle.wait(self._fetcher.fetched_bytes, time.monotonic())
+        self._fetcher.round.smooth = self._throttle.round_bytes
         if not rest and self._buffers.has_room():
             self._reach(self._source, self._fetcher.send)
         connections = [*self._fetcher.connections(), *self._producers.connections()]

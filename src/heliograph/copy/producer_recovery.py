@@ -20,6 +20,7 @@ from heliograph.client.produce.producer import Producer
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.partition import Partition
+from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.model import SILENT_SECONDS, ProducerIdentity, TopicPartition
 from heliograph.plan.resume import TargetLost, Undetermined
@@ -120,11 +121,11 @@ class ProducerRecovery:
         found = [copy for copy in copies if copy.target not in wanted or self._resumes(copy, seen)]
         if landed := sum(copy.numbers.skip for copy in found):
             log.info(
-                "flow %s: recovered %d partitions in %d ms: %d records are already on the target",
+                "flow %s: recovered %s in %d ms; already on the target: %s",
                 self._flow,
-                len(wanted),
+                counted(len(wanted), "partition"),
                 (time.monotonic() - began) * 1000,
-                landed,
+                counted(landed, "record"),
             )
         return found
 
@@ -147,11 +148,11 @@ class ProducerRecovery:
         copy.resume_behind(landed, last)
         if copy.numbers.skip:
             log.debug(
-                "flow %s: %s: %d records from source offset %d on are already on the target",
+                "flow %s: %s: already on the target from source offset %d on: %s",
                 self._flow,
                 copy.source,
-                copy.numbers.skip,
                 copy.acked,
+                counted(copy.numbers.skip, "record"),
             )
         return True
 

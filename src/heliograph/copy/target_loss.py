@@ -42,8 +42,10 @@ class TargetLoss:
         if upstream is None or upstream > copy.acked:
             # How many offsets the target has lost says nothing of theirs: records of other writers, gaps of
             # the source and records that were copied twice lie between. Any of ours may be among them.
+            # Aborted records from there on may be, too: a marker that was under way when the target lost the
+            # one behind them has committed them (simulation: exactly once, everything 9668).
             gap = Gap(GapKind.TARGET_LOST, 0, copy.acked, copy.acked)
-            return Verdict(copy.acked, (gap,)), True
+            return Verdict(copy.acked, (gap,)), not copy.transactional
         gap = Gap(GapKind.TARGET_LOST, upstream, copy.acked, upstream)
         return Verdict(upstream, (gap,)), exact
 

@@ -35,21 +35,31 @@ class TokenBucket:
         full = self.refilled(now)
         return replace(full, level=full.level - size)
 
+    def at_rate(self, rate: float) -> TokenBucket:
+        return self if rate == self.rate else replace(self, rate=rate)
+
     def wait(self, now: float) -> float:
         """Seconds until something may be spent; 0 if it may be now."""
         return max(-self.refilled(now).level / self.rate, 0.0)
 
 
 class Throttle:
-    """Part of one copy loop, whose share of the flow's rate is `rate` bytes per second; 0 for no limit."""
+    """Part of one copy loop, whose share of the flow's rate is `rate` bytes per second; 0 for no limit.
+
+    The driver may change the share (`plan/rate_shares.py`): `set_rate` is for any thread."""
 
     def __init__(self, rate: float, now: float, subject: str) -> None:
         self._subject = subject
         self._bucket = TokenBucket(rate=rate, at=now) if rate > 0 else None
+        self._rate = rate
         self._counted = 0
         self._waited_at: float | None = None
         self._delayed_since: float | None = None
         self.seconds = 0.0  # for which it has delayed the copy
+
+    def set_rate(self, rate: float) -> None:
+        """From the next `wait` on."""
+        self._rate = rate
 
     @property
     def round_bytes(self) -> int | None:
@@ -59,7 +69,7 @@ class Throttle:
         """Seconds until the next fetch may be sent; `fetched_bytes` is the total so far."""
         if self._bucket is None:
             return 0.0
-        self._bucket = self._bucket.spent(fetched_bytes - self._counted, now)
+        self._bucket = self._bucket.spent(fetched_bytes - self._counted, now).at_rate(self._rate)
         self._counted = fetched_bytes
         seconds = self._bucket.wait(now)
         if seconds and self._waited_at is None:

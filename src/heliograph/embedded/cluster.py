@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from heliograph.counted import counted
 from heliograph.embedded.class_archive import archive_flags
 from heliograph.embedded.jars import KAFKA_VERSION, kafka_jars
 from heliograph.embedded.listener import Listener, SecurityProtocol
@@ -204,7 +205,7 @@ class Cluster:
     def _node(self, node: int) -> Node:
         if not 1 <= node <= len(self._nodes):
             raise BrokerNotRunning(
-                f"cluster {self.name}: there is no node {node}; {len(self._nodes)} nodes are started"
+                f"cluster {self.name}: there is no node {node}; started: {counted(len(self._nodes), 'node')}"
             )
         return self._nodes[node - 1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from heliograph.counted import counted
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
 from heliograph.plan.group_offsets import OffsetDecision
@@ -107,6 +108,24 @@ class FlowPlan:
             or self.missing_internal_topics
             or self.groups.commits
         )
+
+    @property
+    def summary(self) -> str:
+        """What a run would do, in one line."""
+        if self.unknown:
+            return "the plan is not complete"
+        if self.nothing_to_do:
+            return "nothing to create or change; records are mirrored"
+        configured = len({each.topic for each in self.configs})
+        counts = (
+            ("create", len(self.create), "topic"),
+            ("add partitions to", len(self.grow), "topic"),
+            ("change the configuration of", configured, "topic"),
+            ("create", len(self.acls), "ACL"),
+            ("create", len(self.missing_internal_topics), "internal topic"),
+            ("commit", len(self.groups.commits), "group offset"),
+        )
+        return ", ".join(f"{verb} {counted(count, noun)}" for verb, count, noun in counts if count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

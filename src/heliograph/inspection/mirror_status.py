@@ -10,9 +10,10 @@ from heliograph.model import GapKind, PartitionState
 
 
 class ServiceState(StrEnum):
-    """Whether a Heliograph runs a flow, by the age of its record in the state topic."""
+    """Whether a Heliograph runs a flow, by the age of its record in the state topic, and its group."""
 
     RUNNING = "RUNNING"
+    PAUSED = "PAUSED"  # its connector is; its service runs
     NOT_RUNNING = "NOT RUNNING"
     UNKNOWN = "UNKNOWN"
 

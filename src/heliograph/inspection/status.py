@@ -11,6 +11,7 @@ from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.fetch.lag_timestamps import first_timestamps
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError
 from heliograph.inspection.clusters import Clusters, Parts
 from heliograph.inspection.group_status import GroupsView, observe_groups
@@ -96,7 +97,7 @@ class _FlowObserver:
         none: tuple[Member, ...] = ()
         members = observe("services", self._members, none)
         reported = observe("state", lambda: self._reported_state(members), _ReportedState())
-        service = service_status(reported.flow, _now_ms(), reported.without)
+        service = service_status(reported.flow, _now_ms(), reported.without, members=members)
         nothing: tuple[PartitionView, ...] = ()
         partitions = observe("partitions", lambda: self._partitions(reported, service), nothing)
         groups = observe("groups", self._groups, GroupsView())
@@ -239,7 +240,7 @@ class _FlowObserver:
         if missing:
             first = min(missing)
             self._parts.unknown[f"offsets on {cluster.config.alias}"] = (
-                f"unknown for {len(missing)} partitions, among them {first} ({missing[first]})"
+                f"unknown for {counted(len(missing), 'partition')}, among them {first} ({missing[first]})"
             )
 
 

@@ -16,7 +16,7 @@ from heliograph.inspection.mirror_status import (
     ServiceState,
 )
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.state_records import STOPPED, FlowStatus, GapRecord, PartitionStatus
+from heliograph.mm2.state_records import PAUSED, STOPPED, FlowStatus, GapRecord, PartitionStatus
 from heliograph.model import CommittedOffset, OffsetReset, PartitionState, TopicPartition
 from heliograph.plan.gap_verdict import describe
 
@@ -28,8 +28,15 @@ WAITING = "WAITING"
 _COPYING = frozenset({PartitionState.RUNNING, PartitionState.DONE})
 
 
-def service_status(status: FlowStatus | None, now_ms: int, without: str | None = None) -> Service:
-    """`without`: why there is no status, if it is known."""
+def service_status(
+    status: FlowStatus | None,
+    now_ms: int,
+    without: str | None = None,
+    *,
+    members: Sequence[Member] = (),
+) -> Service:
+    """`without`: why there is no status, if it is known. `members` of the flow's group: without any, its
+    connector cannot be resumed."""
     if status is None:
         return Service(
             state=ServiceState.UNKNOWN,
@@ -37,7 +44,9 @@ def service_status(status: FlowStatus | None, now_ms: int, without: str | None =
             seen_seconds_ago=None,
         )
     age = max(now_ms - status.at_ms, 0) / 1000
-    if status.state == STOPPED:
+    if status.state == PAUSED and members:
+        state, detail = ServiceState.PAUSED, f"for {in_words(age)}; resume its connector to go on"
+    elif status.state in (PAUSED, STOPPED):
         state, detail = ServiceState.NOT_RUNNING, f"stopped {in_words(age)} ago"
     elif now_ms - status.at_ms > SILENT_MS:
         state, detail = ServiceState.NOT_RUNNING, f"last seen {in_words(age)} ago"
@@ -98,7 +107,8 @@ def resume_position(
         return seen.status.position, PositionFrom.HELIOGRAPH
     if seen.stored is not None:
         return seen.stored, PositionFrom.CONNECT
-    mirrored = service.state is not ServiceState.NOT_RUNNING and bool(seen.target_end)
+    ended = service.state in (ServiceState.NOT_RUNNING, ServiceState.PAUSED)
+    mirrored = not ended and bool(seen.target_end)
     if reset is OffsetReset.EARLIEST and seen.source_start is not None and not mirrored:
         return seen.source_start, PositionFrom.RESET
     return None, None

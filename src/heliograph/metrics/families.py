@@ -83,10 +83,20 @@ class FamilySamples:
         """Nothing for a value that is not known."""
         if value is None:
             return
-        text = self._texts.get(labels)
-        if text is None:
-            text = self._texts[labels] = self._before.get(labels) or self._text(labels)
-        self._samples.append((self._suffix, text, value))
+        self._samples.append((self._suffix, self._kept_text(labels), value))
+
+    def texts(self, labels: Iterable[Sequence[str | None]]) -> list[str]:
+        """For `add_column`, here and for other metrics with the same labels."""
+        return [self._kept_text(each) for each in labels]
+
+    def add_column(self, texts: Sequence[str], values: Iterable[float | None]) -> None:
+        """As `add` for each: with tens of thousands of series a call for each would take most of the time."""
+        suffix = self._suffix
+        self._samples += [
+            (suffix, text, value)
+            for text, value in zip(texts, values, strict=True)
+            if value is not None
+        ]
 
     def add_states(self, labels: Sequence[str], current: str, states: Iterable[str]) -> None:
         """A series of each state."""
@@ -110,6 +120,12 @@ class FamilySamples:
     def add_summary(self, labels: Sequence[str], count: int, total: float) -> None:
         text = self._text(labels)
         self._samples += [("_count", text, count), ("_sum", text, total)]
+
+    def _kept_text(self, labels: Sequence[str | None]) -> str:
+        text = self._texts.get(labels)
+        if text is None:
+            text = self._texts[labels] = self._before.get(labels) or self._text(labels)
+        return text
 
     def _text(self, labels: Sequence[str | None], *more: tuple[str, str]) -> str:
         named = [

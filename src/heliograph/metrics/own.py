@@ -20,21 +20,18 @@ def add_own(families: Families, snapshot: Snapshot, rows: Sequence[Row]) -> None
     _partitions(families, rows)
 
 
-def _partitions(families: Families, rows: Iterable[Row]) -> None:
+def _partitions(families: Families, rows: Sequence[Row]) -> None:
     states, position = families.of(table.PARTITION_STATE), families.of(table.POSITION)
-    lag, lag_seconds = families.of(table.LAG_RECORDS), families.of(table.LAG_SECONDS)
-    age, records = families.of(table.COPY_AGE), families.of(table.RECORDS)
-    size = families.of(table.BYTES)
     for row in rows:
-        labels = (row.flow, row.topic, row.partition)
         for state, count in row.states:
-            states.add((*labels, state), count)
-        position.add(labels, row.position)
-        lag.add(labels, row.lag)
-        lag_seconds.add(labels, row.lag_seconds)
-        age.add(labels, row.copy_age)
-        records.add(labels, row.records)
-        size.add(labels, row.bytes)
+            states.add((row.flow, row.topic, row.partition, state), count)
+    texts = position.texts((row.flow, row.topic, row.partition) for row in rows)
+    position.add_column(texts, [row.position for row in rows])
+    families.of(table.LAG_RECORDS).add_column(texts, [row.lag for row in rows])
+    families.of(table.LAG_SECONDS).add_column(texts, [row.lag_seconds for row in rows])
+    families.of(table.COPY_AGE).add_column(texts, [row.copy_age for row in rows])
+    families.of(table.RECORDS).add_column(texts, [row.records for row in rows])
+    families.of(table.BYTES).add_column(texts, [row.bytes for row in rows])
 
 
 def _topics(families: Families, rows: Iterable[Row]) -> None:
@@ -131,6 +128,8 @@ def _service(families: Families, snapshot: Snapshot) -> None:
             )
     for (flow, cause), count in snapshot.problems.items():
         families.of(table.PROBLEMS).add((flow, cause), count)
+    for (flow, cause), count in snapshot.unexpected_failures.items():
+        families.of(table.UNEXPECTED_FAILURES).add((flow, cause), count)
     for each in snapshot.leaderships:
         families.of(table.LEADER).add((each.group, each.state), each.leads)
     for name, count in snapshot.heartbeats.items():

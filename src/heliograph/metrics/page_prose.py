@@ -113,7 +113,7 @@ COST = """\
 
 A scrape of 10,000 partitions in 1,000 topics, from what the driver knows to the text. Command:
 `python -m benchmarks.scrape` (`--partitions`, `--names`, `--detail`); least and median of five runs, on two cores that
-other work kept busy (load 10). The first two rows are the slower of two measurements.
+other work kept busy (load 14: elapsed is mostly waiting).
 
 | | series | size | CPU seconds | elapsed |
 |---|---|---|---|---|
@@ -125,9 +125,9 @@ not compared yet.
 
 #: Of `python -m benchmarks.scrape`.
 MEASURED = (
-    "| `strimzi-jmx`, `metrics.detail=partition` | 227,000 | 30 MB | 1.3, 1.4 | 1.4, 1.5 |",
-    "| the same as OpenMetrics | 227,000 | 30 MB | 1.1, 1.4 | 1.2, 1.4 |",
-    "| `strimzi-jmx`, `metrics.detail=topic` | 46,000 | 5 MB | 0.4, 0.5 | 0.5, 0.5 |",
-    "| all three vocabularies, `metrics.detail=partition` | 357,000 | 49 MB | 1.5, 1.5 | 1.5, 1.7 |",
-    "| the same as OpenMetrics | 357,000 | 49 MB | 1.8, 2.0 | 1.9, 2.9 |",
+    "| `strimzi-jmx`, `metrics.detail=partition` | 227,000 | 30 MB | 0.44, 0.46 | 0.9, 1.2 |",
+    "| the same as OpenMetrics | 227,000 | 30 MB | 0.45, 0.48 | 1.1, 1.5 |",
+    "| `strimzi-jmx`, `metrics.detail=topic` | 46,000 | 5 MB | 0.21, 0.21 | 0.6, 1.1 |",
+    "| all three vocabularies, `metrics.detail=partition` | 357,000 | 49 MB | 0.56, 0.60 | 0.9, 1.1 |",
+    "| the same as OpenMetrics | 357,000 | 49 MB | 0.56, 0.60 | 0.9, 1.2 |",
 )

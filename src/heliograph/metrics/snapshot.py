@@ -140,7 +140,8 @@ class SparkFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """`problems`: current ones by flow ("" for those of the service) and cause."""
+    """`problems`: current ones by flow ("" for those of the service) and cause; `unexpected_failures`: those
+    of which there was no code, since the start."""
 
     version: str
     state: str
@@ -152,6 +153,7 @@ class Snapshot:
     connectors: tuple[ConnectorFigures, ...] = ()
     leaderships: tuple[LeadershipFigures, ...] = ()
     problems: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    unexpected_failures: Mapping[tuple[str, str], int] = field(default_factory=dict)
     heartbeats: Mapping[str, int] = field(default_factory=dict)
     spark: SparkFigures = SparkFigures(used=0, slots=None)
     jvm: JvmFigures | None = None

@@ -237,6 +237,11 @@ PROBLEMS = _gauge(
     "problems", "", "Current problems by flow (empty: of the service) and cause, as status lists them",
     "flow", "cause",
 )  # fmt: skip
+UNEXPECTED_FAILURES = _counter(
+    "unexpected_failures", "",
+    "Failures for which there is no code, since the start; the log has the stack of the first",
+    "flow", "cause",
+)  # fmt: skip
 LEADER = _gauge(
     "leader",
     "",
@@ -275,8 +280,8 @@ SECTIONS: dict[str, tuple[Metric, ...]] = {
         CHECKPOINTS, HEARTBEATS,
     ),
     "The service": (
-        BUILD, SERVICE_STATE, CONNECTOR_STATE, TASK_STATE, PROBLEMS, LEADER, EPOCHS, EPOCH_PAUSES, RESTARTS,
-        SPARK_SLOTS, MEMORY,
+        BUILD, SERVICE_STATE, CONNECTOR_STATE, TASK_STATE, PROBLEMS, UNEXPECTED_FAILURES, LEADER, EPOCHS,
+        EPOCH_PAUSES, RESTARTS, SPARK_SLOTS, MEMORY,
     ),
 }  # fmt: skip
 

@@ -38,8 +38,8 @@ MOST_PROBLEMS = 100
 EVENT_SLOTS: Mapping[str, int] = {"error": 500, "warning": 300, "info": 200}
 #: A message of a broker may be long; the log has all of it.
 LONGEST_MESSAGE = 2_000
-#: `FlowStatus.state` of a flow whose service runs, or was stopped in order.
-RUNNING, STOPPED = "RUNNING", "STOPPED"
+#: `FlowStatus.state` of a flow whose service runs, whose connector was paused, or that was stopped in order.
+RUNNING, PAUSED, STOPPED = "RUNNING", "PAUSED", "STOPPED"
 
 _PREFIX, _SUFFIX = "mm2-heliograph.", ".internal"
 

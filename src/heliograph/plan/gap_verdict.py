@@ -59,10 +59,12 @@ class Found:
 
 
 class Verdict(NamedTuple):
-    """`position`: where the copy continues; None: not until a user decides."""
+    """`position`: where the copy continues; None: not until a user decides. `doubt` is why records from there
+    on may be on the target already."""
 
     position: int | None
     gaps: tuple[Gap, ...] = ()
+    doubt: str | None = None
 
 
 def judge(known: Known, found: Found, reset: OffsetReset) -> Verdict:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from heliograph.counted import counted
+
 _WORKERS = ("offset.storage.", "config.storage.", "status.storage.")
 #: The part of a Strimzi mirror that has a setting, by its beginning; sourceConnector has the others.
 _SECTIONS = {"checkpoints.topic.": "checkpointConnector", "heartbeats.topic.": "heartbeatConnector"}
@@ -33,7 +35,7 @@ def factor_problems(found: Iterable[TooHighFactor]) -> dict[str, str]:
     for each in sorted(set(found)):
         clusters.setdefault((each.cluster, each.brokers), []).append(each)
     return {
-        f"replication factors on {alias}": f"{alias} has {brokers} broker{'s' if brokers != 1 else ''}, so "
+        f"replication factors on {alias}": f"{alias} has {counted(brokers, 'broker')}, so "
         f"no topic can be created with {', '.join(f'{e.option} = {e.factor}' for e in its)}; set "
         f"{'each' if len(its) > 1 else 'it'} to {brokers}{' or less' if brokers > 1 else ''}, "
         "or to -1 for the brokers' default"

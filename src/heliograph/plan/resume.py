@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from heliograph.counted import counted
 from heliograph.mm2.state_records import ProducerSnapshotRecord
 from heliograph.model import IsolationLevel, LastBatch, ProducerSnapshot
 from heliograph.records.batch import SEQUENCES
@@ -85,14 +86,15 @@ def landed_since(
     # A snapshot without a level is of a version that recorded none (d137458): `Numbering.unproven`.
     if records and snapshot.isolation not in (None, isolation):
         return Undetermined(
-            f"{records} records reached it under {snapshot.isolation}, and the source is read under "
-            f"{isolation} now"
+            f"{counted(records, 'record')} reached it under {snapshot.isolation}, and the source is read "
+            f"under {isolation} now"
         )
     if snapshot.downstream < 0:
         return Landed(records, 0)
     if records > behind:
         return Undetermined(
-            f"the target has {behind} more records, but its writer's sequence has advanced by {records}"
+            f"the target has {counted(behind, 'more record')}, but its writer's sequence has "
+            f"advanced by {records}"
         )
     return Landed(records, behind - records)
 

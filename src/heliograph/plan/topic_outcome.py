@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.model import TopicIdPair
 from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan
@@ -66,8 +67,8 @@ def explain(action: TopicAction, error: BrokerError) -> str:
     """What is not mirrored, the broker's error, and the remedy."""
     if isinstance(action, AddPartitions):
         return (
-            f"{action.source_topic}: {action.topic} has {action.partitions_now} partitions and cannot "
-            f"get the source's {action.partitions}, so partitions from {action.partitions_now} on are "
+            f"{action.source_topic}: {action.topic} has {counted(action.partitions_now, 'partition')} and "
+            f"cannot get the source's {action.partitions}, so partitions from {action.partitions_now} on are "
             f"not mirrored ({error}); {_growth_remedy(action, error)}"
         )
     return f"{action.source_topic}: not mirrored: {error}; {_creation_remedy(action, error)}"
@@ -80,7 +81,7 @@ def _growth_remedy(action: AddPartitions, error: BrokerError) -> str:
 
 
 def _creation_remedy(action: CreateTopic, error: BrokerError) -> str:
-    by_hand = f"create {action.topic} with {action.partitions} partitions yourself"
+    by_hand = f"create {action.topic} with {counted(action.partitions, 'partition')} yourself"
     if error.code in _AUTHORIZATION:
         return (
             f"grant DESCRIBE_CONFIGS on {action.source_topic} and CREATE on {action.topic}, "

@@ -66,7 +66,7 @@ class Mirror:
         self._serves = group is not None
         groups = work_groups(config) if group is None else [group]
         self.worker = Worker(groups, progress, self.problems, stop, spark.slots)
-        self._states = StateWatch(progress.receipts, self._gaps, self.events)
+        self._states = StateWatch(progress.receipts, self._gaps, self.problems)
         self._setups = TaskSetups(spark, accepts_unencrypted=config.accepts_unencrypted_secrets)
         self._epochs = Epochs(
             config,

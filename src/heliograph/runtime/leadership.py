@@ -62,6 +62,7 @@ class Leadership:
         #: The REST address of the leader, if this service stands by.
         self.leader_url: str | None = None
         self._jobs = {job.name: job for job in work.jobs}
+        self._paused: frozenset[str] = frozenset()
         self._led = False
         self._term = 0
         self._assigned = work.assigned
@@ -122,11 +123,14 @@ class Leadership:
         """A number for the time that this service leads without interruption; None: it does not lead."""
         return self._term if self.leads else None
 
-    def assign(self, jobs: Iterable[ConnectorSpec], term: int | None = None) -> None:
-        """Set the group's connectors; they are started and ended soon after. With a `term`, only if that is
-        still the current one."""
+    def assign(
+        self, jobs: Iterable[ConnectorSpec], term: int | None = None, *, paused: Iterable[str] = ()
+    ) -> None:
+        """Set the group's connectors; they are started and ended soon after, those that are `paused` with
+        this as their last state. With a `term`, only if that is still the current one."""
         with self._lock:
             if term is None or term == self._term:
+                self._paused = frozenset(paused)
                 self._jobs = {job.name: job for job in jobs}
 
     @property
@@ -186,7 +190,7 @@ class Leadership:
         jobs = self._jobs
         for connector in self.connectors:
             if not connector.leaving and jobs.get(connector.job.name) != connector.job:
-                connector.leave()
+                connector.leave(paused=connector.job.name in self._paused)
                 ending = _ending(connector.job, jobs.get(connector.job.name))
                 log.info("connector %s: %s", connector.job.name, ending)
                 self._problems.events.add(EventKind.CONNECTOR, connector.job.name, ending)

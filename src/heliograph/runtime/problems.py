@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
 from heliograph.client.admin.coordinators import MOVING
@@ -22,6 +23,8 @@ _PASSING_SECONDS = 10.0
 _PASSING = ""
 #: A problem that lasts is logged again after this time, so that the end of a log shows it.
 _REMIND_SECONDS = 600.0
+#: Beginnings of areas that belong to no flow: each flow's status lists them, too.
+_OF_THE_SERVICE = ("metrics", "page", "states")
 #: Of sentences that differ only in their subject, this many are logged; the others are counted.
 _ALIKE = 3
 
@@ -57,6 +60,8 @@ class Problems:
         self._areas: dict[str, dict[str, str]] = {}
         self._logged: dict[tuple[str, str], float] = {}
         self._passing_since: dict[str, float] = {}
+        self._unexpected: Counter[str] = Counter()
+        self._stacks_logged: dict[tuple[str, str], float] = {}
         self._lock = threading.Lock()
 
     def update(self, area: str, found: Mapping[str, str], *, passing: bool = False) -> None:
@@ -76,6 +81,29 @@ class Problems:
         for line in summed_up(over):
             log.info("%s: resolved: %s", area, line)
             self.events.add(EventKind.RESOLVED, area, line)
+
+    def unexpected(self, area: str, error: BaseException, effect: str = "") -> None:
+        """An error for which there is no code: the only problem of its area until `update` has none. It is
+        counted, and its stack logged if it is another one, or the last was logged ten minutes ago."""
+        sentence = f"unexpected failure: {type(error).__name__}: {error}"
+        sentence = f"{sentence}; {effect}" if effect else sentence
+        with self._lock:
+            self._unexpected[area] += 1
+            now, key = self._clock(), (area, sentence)
+            news = now - self._stacks_logged.get(key, -_REMIND_SECONDS) >= _REMIND_SECONDS
+            if news:
+                self._stacks_logged = {
+                    k: at for k, at in self._stacks_logged.items() if k[0] != area
+                }
+                self._stacks_logged[key] = now
+        if news:
+            log.error("%s: stack of the unexpected failure", area, exc_info=error)
+        self.update(area, {"": sentence})
+
+    def unexpected_counts(self) -> dict[str, int]:
+        """Unexpected failures since the start, by area."""
+        with self._lock:
+            return dict(self._unexpected)
 
     def _forget_logged(
         self, area: str, over: Mapping[str, str], *, none_left: bool
@@ -149,6 +177,13 @@ class Problems:
             if area.startswith(prefix)
             for subject, sentence in found.items()
         }
+
+    def of_flow(self, name: str) -> dict[str, str]:
+        """Those that `status` lists for a flow: its own, and those of the whole service."""
+        found = self.below(f"flow {name}")
+        for prefix in _OF_THE_SERVICE:
+            found |= self.below(prefix)
+        return found
 
     def sentences(self) -> list[str]:
         """Every problem, with its area before it."""

@@ -34,6 +34,7 @@ class PartitionView:
     #: When it was first seen behind the source's end since it was last there; None: not known.
     behind_since: float | None = None
     window: Window = field(default_factory=Window)
+    _shown: PartitionProgress | None = None
 
     def update(self, receipt: Receipt, now: float) -> None:
         """A receipt of the running epoch; `now` in seconds since 1970."""
@@ -104,6 +105,20 @@ class PartitionView:
     def latencies(self) -> Times:
         return self.settled_latencies.plus(self.receipt.latencies)
 
+    def shown(self) -> PartitionProgress:
+        """The same object until there is another receipt."""
+        if self._shown is None or self._shown.receipt is not self.receipt:
+            receipt = self.receipt
+            self._shown = PartitionProgress(
+                (receipt.flow, TopicPartition(receipt.topic, receipt.partition)),
+                receipt,
+                self.records,
+                self.bytes,
+                self.lag,
+                self.quarantined,
+            )
+        return self._shown
+
     def lag_seconds(self, now: float) -> float | None:
         """How long the next record to copy has waited, at most: since the newest timestamp copied, or since
         it was last at the end of the source, if that is later. None: not known."""
@@ -123,6 +138,7 @@ class PartitionView:
 class PartitionProgress(NamedTuple):
     """The newest receipt of a partition, with totals over all epochs. `lag` None: not known yet."""
 
+    key: tuple[str, TopicPartition]
     receipt: Receipt
     records: int
     bytes: int
@@ -257,12 +273,7 @@ class Progress:
     def partitions(self) -> list[PartitionProgress]:
         """Every partition as a value that no later receipt changes."""
         with self._lock:
-            return [
-                PartitionProgress(
-                    view.receipt, view.records, view.bytes, view.lag, view.quarantined
-                )
-                for view in self._partitions.values()
-            ]
+            return [view.shown() for view in self._partitions.values()]
 
     def receipts(self) -> list[Receipt]:
         with self._lock:

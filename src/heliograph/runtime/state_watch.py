@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable
 
 from heliograph.model import Gap, PartitionState, Receipt, TopicPartition
 from heliograph.plan.gap_verdict import describe
-from heliograph.runtime.events import EventKind, EventLog, Severity
-from heliograph.runtime.problems import summed_up
+from heliograph.runtime.events import EventKind, Severity
+from heliograph.runtime.problems import Problems, summed_up
 
 log = logging.getLogger(__name__)
 
+STATES_AREA = "states of partitions"
+_EFFECT = "log and time line miss changes of state; the copy goes on"
 _SECONDS = 1.0
 _CLOSE_SECONDS = 2.0
 _STATES = {
@@ -33,11 +35,12 @@ class StateWatch:
         self,
         receipts: Callable[[], Iterable[Receipt]],
         gaps: Callable[[], Iterable[tuple[str, TopicPartition, Gap]]],
-        events: EventLog,
+        problems: Problems,
     ) -> None:
         self._receipts = receipts
         self._gaps = gaps
-        self._events = events
+        self._problems = problems
+        self._events = problems.events
         self._seen: dict[_Key, Receipt] = {}
         self._gaps_seen: set[tuple[str, TopicPartition, Gap]] = set()
         self._lock = threading.Lock()
@@ -62,8 +65,10 @@ class StateWatch:
         while not self._over.wait(_SECONDS):
             try:
                 self.look()
-            except Exception:
-                log.exception("changes of state could not be noted; the copy is not concerned")
+            except Exception as e:  # noqa: BLE001 - a problem
+                self._problems.unexpected(STATES_AREA, e, _EFFECT)
+            else:
+                self._problems.update(STATES_AREA, {})
 
     def _note_states(self) -> None:
         seen: dict[_Key, Receipt] = {}

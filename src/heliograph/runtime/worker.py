@@ -46,10 +46,16 @@ class Worker:
             leadership.start(bounded=bounded)
 
     def assign(
-        self, leadership: Leadership, jobs: Iterable[ConnectorSpec], term: int | None = None
+        self,
+        leadership: Leadership,
+        jobs: Iterable[ConnectorSpec],
+        term: int | None = None,
+        *,
+        paused: Iterable[str] = (),
     ) -> None:
-        """Set the connectors of one group; with a `term`, only if that is still the current one."""
-        leadership.assign(jobs, term)
+        """Set the connectors of one group, without the paused ones; with a `term`, only if that is still the
+        current one."""
+        leadership.assign(jobs, term, paused=paused)
         self._update_guard()
 
     def connector_of(self, job: ConnectorSpec) -> RunningConnector | None:

@@ -4,7 +4,7 @@
     task   ──►  {"epoch":7,"task":0,"attempt":"42","nonce":…,"proof":…}          hello
     driver ──►  granted  |  refused <cause>
     task   ──►  {"ask":3}  {"receipts":[…]}  {"tasks":[…]}  {"level":30,"message":…}  {"done":true}
-    driver ──►  alive 3  |  end  |  end us->eu
+    driver ──►  alive 3  |  end  |  end us->eu  |  share 0.25 us->eu
 
 Lines over TCP: executors can reach the driver, since Spark itself needs that. All lines but the first two are
 signed (`signed_lines.py`), so that neither side accepts lines of another program. The driver grants the
@@ -64,12 +64,14 @@ class _ToDriver(logging.Handler):
 
 class TaskChannel:
     """Only changed receipts are sent. `ended` is true once the epoch has ended, `ended_flows` are the flows
-    that have ended before. One thread calls `wait` and `report`; any thread may read `lapsed`."""
+    that have ended before, `shares` those of the rates of throttled flows that the driver has changed. One
+    thread calls `wait` and `report`; any thread may read `lapsed`."""
 
     def __init__(self, address: tuple[str, int], key: Secret, hello: Hello) -> None:
         """Returns when the leases are granted; raises LeaseRefused or ConnectionLost."""
         self.ended = False
         self.ended_flows: set[str] = set()
+        self.shares: dict[str, float] = {}
         self._lapsed = False
         self._line = b""
         self._lock = threading.Lock()
@@ -175,6 +177,9 @@ class TaskChannel:
                 self.confirmed_at = max(self.confirmed_at, self._asked.pop(int(rest)))
             elif word == "end" and rest:
                 self.ended_flows.add(rest)
+            elif word == "share":
+                share, _, flow = rest.partition(" ")
+                self.shares[flow] = float(share)
             elif word == "end":
                 self.ended = True
 

@@ -49,6 +49,7 @@ _NOTICE_SECONDS = 1.0
 @dataclass(slots=True)
 class _Task:
     epoch: int
+    number: int
     asked: float  # when its last question arrived; its leases lapse at most SILENT_SECONDS later
     signs: SignedLines
 
@@ -105,6 +106,13 @@ class ChannelServer:
             for line, task in self._tasks.items():
                 if task.epoch <= epoch:
                     _send_line(line, task.signs, f"end {flow}".strip())
+
+    def set_share(self, epoch: int, number: int, flow: str, share: float) -> None:
+        """Tell a task its share of the rate of a throttled flow."""
+        with self._lock:
+            for line, task in self._tasks.items():
+                if (task.epoch, task.number) == (epoch, number):
+                    _send_line(line, task.signs, f"share {share:.6f} {flow}")
 
     def withdraw(self, epoch: int, patience: float, stopped: Callable[[], bool]) -> None:
         """End an epoch that failed: when this returns, no task copies under its leases.
@@ -230,7 +238,7 @@ class ChannelServer:
         with self._lock:
             refusal = self._grants.refusal(hello)
             if refusal is None:
-                self._tasks[line] = _Task(hello.epoch, time.monotonic(), signs)
+                self._tasks[line] = _Task(hello.epoch, hello.task, time.monotonic(), signs)
                 _send_line(line, signs, "granted")
                 for flow, ended in self._ended.items():
                     if hello.epoch <= ended:

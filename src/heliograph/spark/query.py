@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heliograph.config.mirror_config import FlowSetup
+from heliograph.counted import counted
 from heliograph.errors import HeliographError
 from heliograph.model import Lease
 from heliograph.spark.assignments import ENDED_DDL, LeaseStream, Producers
@@ -141,9 +142,10 @@ def described(epoch: int, tasks: Sequence[Sequence[Lease]]) -> str:
         return "heliograph: starting the tasks' workers"
     flows = sorted({lease.flow for lease in leases})
     named = ", ".join(flows[:_MOST_NAMED])
-    more = f" and {len(flows) - _MOST_NAMED:,} more flows" if len(flows) > _MOST_NAMED else ""
-    partitions = f"{len(leases):,} partition{'' if len(leases) == 1 else 's'}"
-    return f"heliograph epoch {epoch:,}: {named}{more}; {partitions}"
+    more = (
+        f" and {counted(len(flows) - _MOST_NAMED, 'more flow')}" if len(flows) > _MOST_NAMED else ""
+    )
+    return f"heliograph epoch {epoch:,}: {named}{more}; {counted(len(leases), 'partition')}"
 
 
 def _map_in_arrow(rows: Any, function: Copy, schema: str) -> Any:

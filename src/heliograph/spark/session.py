@@ -12,6 +12,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from heliograph.counted import counted
 from heliograph.errors import EnvironmentProblem
 from heliograph.plan.spark.master import Kind, parse_master
 from heliograph.plan.spark.protection import Protection, is_local, protection
@@ -203,7 +204,7 @@ class ClusterSpark:
                 patience,
             )
         slots = max(min(self._wanted, cores), 1)
-        log.info("Spark at %s: %d task slots", self._master, slots)
+        log.info("Spark at %s: %s", self._master, counted(slots, "task slot"))
         return slots
 
     def _registered(self) -> int:

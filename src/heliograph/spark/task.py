@@ -170,6 +170,8 @@ def _attend(runs: list[_Run], channel: TaskChannel) -> None:
         for run in runs:
             if run.loop.flow.name in channel.ended_flows:
                 run.stop.set()
+            if (share := channel.shares.pop(run.loop.flow.name, None)) is not None:
+                run.loop.set_rate_share(share)
         ticks += 1
         phase = ticks % round(_REPORT_SECONDS / _POLL_SECONDS)
         if phase == 0:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from heliograph.client.admin.groups import committed_offsets
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.mm2.offset_map import OffsetRange
@@ -146,7 +147,7 @@ class CheckpointSync:
         found = replace(found, unmatched=unmatched_groups(self._flow, found.present))
         followed = found.followed
         if followed != self._followed:
-            log.info("flow %s: following %d groups", self._flow.name, len(followed))
+            log.info("flow %s: following %s", self._flow.name, counted(len(followed), "group"))
         self._followed = followed
         for forgotten in self._seen.keys() - followed:
             del self._seen[forgotten]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heliograph.client.admin.groups import commit_offsets, committed_offsets, describe_groups
 from heliograph.client.admin.topics import LATEST, list_offsets
 from heliograph.client.net.cluster import ClusterClient
+from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.model import CommittedOffset, GroupOffsets, TopicPartition
 from heliograph.plan.group_offsets import (
@@ -62,7 +63,8 @@ def sync_group_offsets(
     refused = commit_offsets(target, commits)
     committed = sum(len(its) for group, its in commits.items() if group not in refused)
     if committed:
-        log.debug("%s: %d offsets committed for groups", target.config.alias, committed)
+        offsets = counted(committed, "offset")
+        log.debug("%s: %s of groups committed", target.config.alias, offsets)
     problems = {group: _sentence(error) for group, error in (found.errors | refused).items()}
     return GroupSync(decisions=found.decisions, committed=committed, problems=problems)
 

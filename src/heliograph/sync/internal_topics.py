@@ -13,6 +13,7 @@ from heliograph.client.admin.topics import NewTopic, create_topics, topic_config
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import InternalTopic
+from heliograph.counted import counted
 from heliograph.errors import BrokerError, UnsupportedBroker
 from heliograph.plan.internal_topics import PlacedTopic
 from heliograph.wire.error_codes import ErrorCode
@@ -84,7 +85,9 @@ def _is_there(cluster: ClusterClient, topic: InternalTopic) -> bool:
 def _check_settings(cluster: ClusterClient, topic: InternalTopic) -> None:
     alias, found = cluster.config.alias, cluster.metadata.partitions[topic.name]
     if topic.partitions == 1 and found > 1:
-        _warn_once(f"{alias}: {topic.name} has {found} partitions; only partition 0 is used")
+        _warn_once(
+            f"{alias}: {topic.name} has {counted(found, 'partition')}; only partition 0 is used"
+        )
     policy = _cleanup_policy(cluster, topic.name)
     if policy is not None and "compact" not in policy:
         _warn_once(
@@ -104,7 +107,7 @@ def _cleanup_policy(cluster: ClusterClient, topic: str) -> str | None:
 def _not_allowed(cluster: ClusterClient, topic: InternalTopic, why: str) -> str:
     return (
         f"{cluster.config.alias}: {topic.name} does not exist and cannot be created ({why}); create it with "
-        f"{topic.partitions} partitions and cleanup.policy=compact, or grant CREATE on it"
+        f"{counted(topic.partitions, 'partition')} and cleanup.policy=compact, or grant CREATE on it"
     )
 
 
@@ -114,7 +117,7 @@ def _remedy(error: BrokerError, topic: InternalTopic, option: str) -> str:
             f"set {option} (now {topic.replication_factor}) to what its brokers allow; heliograph plan "
             "prints all such settings as lines to paste"
         )
-    return f"create it with {topic.partitions} partitions and cleanup.policy=compact"
+    return f"create it with {counted(topic.partitions, 'partition')} and cleanup.policy=compact"
 
 
 @cache

@@ -10,6 +10,7 @@ from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
 from heliograph.client.fetch.compacted_log import read_newest
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.mm2.connect.offset_records import Logs, read_logs
 from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
 from heliograph.mm2.malformed import Malformed
@@ -66,10 +67,10 @@ def reset_positions(
     if not earliest:
         skipped = sum(found.values())
         log.info(
-            "flow %s: %d partitions start at their end (auto.offset.reset=latest); %d offsets are skipped",
+            "flow %s: starting at the end of %s (auto.offset.reset=latest), %s skipped",
             flow.name,
-            len(found),
-            skipped,
+            counted(len(found), "partition"),
+            counted(skipped, "offset"),
         )
     return found
 

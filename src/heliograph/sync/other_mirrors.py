@@ -9,7 +9,7 @@ from heliograph.client.fetch.log_tail import LogTail
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.errors import InvalidPattern
 from heliograph.mm2.connect.offsets import SourceOffset, read_source_offset
-from heliograph.mm2.state_records import STOPPED, FlowStatus, is_state_topic, state_topic
+from heliograph.mm2.state_records import PAUSED, STOPPED, FlowStatus, is_state_topic, state_topic
 from heliograph.plan.external_cycles import ForeignFlow, JavaMirror
 from heliograph.policy.topic_filter import DefaultTopicFilter
 from heliograph.sync.statuses import Statuses, read_statuses
@@ -52,7 +52,7 @@ def _flows_of(statuses: Statuses, present: frozenset[str]) -> list[ForeignFlow]:
             since_ms=status.since_ms,
         )
         for status in statuses.flows.values()
-        if status.state != STOPPED
+        if status.state not in (PAUSED, STOPPED)
     ]
 
 

@@ -12,6 +12,7 @@ from heliograph.client.admin.topics import NewTopic, create_partitions, create_t
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import new_topic_configs
 from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
@@ -248,5 +249,5 @@ def _carry_out(target: ClusterClient, actions: Sequence[TopicAction]) -> dict[st
 
 def _describe(action: TopicAction) -> str:
     if isinstance(action, CreateTopic):
-        return f"created {action.topic} with {action.partitions} partitions"
-    return f"{action.topic}: {action.partitions_now} -> {action.partitions} partitions"
+        return f"created {action.topic} with {counted(action.partitions, 'partition')}"
+    return f"{action.topic}: {action.partitions_now} -> {counted(action.partitions, 'partition')}"

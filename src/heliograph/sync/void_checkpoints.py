@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Mapping
 
+from heliograph.counted import counted
 from heliograph.mm2.checkpoint import Checkpoint
 from heliograph.model import TopicPartition
 from heliograph.plan.checkpoints import PlannedCheckpoints, from_the_start
@@ -63,7 +64,8 @@ class VoidCheckpoints:
             if group in followed:
                 groups.setdefault(partition.topic, set()).add(group)
         return {
-            topic: f"{topic} was deleted and created again, and lacks records that {len(its):,} groups have "
-            f"not read yet ({min(its)}{', …' if len(its) > 1 else ''}); their checkpoints are at its start"
+            topic: f"{topic} was deleted and created again, and lacks records not read yet by "
+            f"{counted(len(its), 'group')} ({min(its)}{', …' if len(its) > 1 else ''}); their checkpoints "
+            "are at its start"
             for topic, its in groups.items()
         }

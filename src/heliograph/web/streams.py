@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Callable
 from starlette.concurrency import run_in_threadpool
 
 from heliograph.client.net.log_throttle import LogThrottle
+from heliograph.counted import counted
 from heliograph.web.exchange import EVENT_STREAM, Refused, RestRequest, RestResponse
 
 _log = logging.getLogger(__name__)
@@ -57,10 +58,13 @@ class Streams:
         """Raises Refused (503) if there are too many clients."""
         if self._open >= self._most:
             if self._repeats.is_news("full", ""):
-                _log.warning("%d clients read live events; refusing more", self._most)
+                _log.warning(
+                    "limit of %s that read live events; refusing more",
+                    counted(self._most, "client"),
+                )
             raise Refused(
                 503,
-                f"{self._most} clients read live events already; close a page, or read without "
+                f"{counted(self._most, 'client')} read live events already; close a page, or read without "
                 f"Accept: {EVENT_STREAM}",
                 headers={"retry-after": "5"},
             )

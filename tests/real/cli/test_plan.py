@@ -101,7 +101,7 @@ def test_the_plan_shows_all_that_a_run_would_do_and_changes_nothing(guarded: Han
         }
     ]
     assert (planned["problems"], planned["unknown"], plan["unreachable"]) == ({}, {}, {})
-    for words in ("create 1 topics", "retention.ms", "7777", new, "not mirrored", "nonsense"):
+    for words in ("create 1 topic", "retention.ms", "7777", new, "not mirrored", "nonsense"):
         assert words in as_text.stdout
 
 

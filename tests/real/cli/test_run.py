@@ -42,7 +42,7 @@ GOOD = {
 
 
 def test_a_missing_file_is_a_usage_error(tmp_path: Path) -> None:
-    done = heliograph("run", tmp_path / "nowhere.properties", "--once")
+    done = heliograph_here("run", tmp_path / "nowhere.properties", "--once")
 
     assert done.returncode == 2
     assert "nowhere.properties" in done.stderr

@@ -28,8 +28,8 @@ def config(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def web_page() -> Iterator[int]:
-    """As of the page of a master, which listens on another port than the master itself."""
+def hangs_up() -> Iterator[int]:
+    """The port of a server that ends each connection at its first bytes, as one with TLS does."""
 
     def serve() -> None:
         while True:
@@ -38,8 +38,7 @@ def web_page() -> Iterator[int]:
             except OSError:
                 return
             with connection:
-                if connection.recv(65536):
-                    connection.sendall(b"HTTP/1.1 400 Illegal character\r\n\r\n")
+                connection.recv(65536)
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve)
@@ -83,15 +82,15 @@ def test_options_of_spark_that_cannot_be_used_exit_with_2(
 
 
 def test_a_server_that_is_no_master_ends_the_start_at_spark_s_first_refusal(
-    config: Path, web_page: int, tmp_path: Path
+    config: Path, hangs_up: int, tmp_path: Path
 ) -> None:
     """Spark itself tries three times within a minute, and prints a trace each time."""
-    arguments = ("run", config, "--master", f"spark://127.0.0.1:{web_page}")
+    arguments = ("run", config, "--master", f"spark://127.0.0.1:{hangs_up}")
     done = heliograph(*arguments, environment=spark_environment(tmp_path))
 
     assert done.returncode == 1
     (said,) = [line for line in done.stderr.splitlines() if "WARNING" not in line]
     assert said.startswith(
-        f"error: Spark at spark://127.0.0.1:{web_page} did not start: the server there does not answer as a "
+        f"error: Spark at spark://127.0.0.1:{hangs_up} did not start: the server there does not answer as a "
         "Spark master of this version, whose port is 7077 by default (8080 is its web page): "
     )

@@ -47,7 +47,7 @@ def test_translate_prints_a_row_per_partition(source: Checkpointed) -> None:
         ["g1", f"{source.alias}.orders", "0", "12", "10", "-"],
         ["g1", f"{source.alias}.orders", "1", "7", "7", "note"],
     ]
-    assert "1 records of" in done.stderr
+    assert "1 record of" in done.stderr
 
 
 def test_translate_takes_mm2s_own_file_and_prints_json(source: Checkpointed, flow: Flow) -> None:
@@ -107,7 +107,7 @@ def test_dump_finds_the_topic_by_policy_and_alias(source: Checkpointed, tmp_path
         for offset, each in enumerate(source.checkpoints)
     ]
     assert f"{source.topic}-0 offset 3: skipped:" in done.stderr
-    assert "1 records could not be decoded" in done.stderr
+    assert "1 record could not be decoded" in done.stderr
 
 
 def test_dump_prints_connects_offsets_as_lines_and_as_json(target_cluster: Cluster) -> None:

@@ -40,7 +40,7 @@ def start(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("version", [17, 25])
+@pytest.mark.parametrize("version", [pytest.param(17, marks=pytest.mark.proof), 25])
 def test_tasks_run_on_the_java_of_java_home(version: int, tmp_path: Path) -> None:
     """Java 25 needs a flag for Unsafe, which Java 17 does not know."""
     done = start(spark_environment(tmp_path) | {"JAVA_HOME": str(installed(version))})

@@ -46,7 +46,7 @@ def test_syncs_of_mirrormaker_2_about_a_topic_before_are_not_used_after_a_restar
 
     assert written(made) == [(500, 500), (500, 0), (1100, 100)]
     assert f"{made.remote} was deleted and created again" in caplog.text
-    assert "lacks records that 1 groups have not read" in restarted.problems[made.remote]
+    assert "lacks records not read yet by 1 group" in restarted.problems[made.remote]
     assert (silent.checkpoints, silent.problems) == (0, {})
 
 

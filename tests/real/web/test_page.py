@@ -6,6 +6,7 @@ import json
 import re
 import urllib.request
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +15,13 @@ from playwright.sync_api import Browser, expect
 
 from heliograph.cli.page import page_of
 from heliograph.config.connectors.rest import read_rest_config
+from heliograph.config.mirror_config import MirrorConfig
 from heliograph.connect.dedicated_herder import DedicatedHerder
 from heliograph.connect.logger_levels import LoggerLevels
 from heliograph.embedded import Cluster
+from heliograph.inspection.clusters import Clusters
+from heliograph.inspection.mirror_status import ServiceState
+from heliograph.inspection.status import observe_mirror
 from heliograph.spark.session import LocalSpark
 from heliograph.web.listener.server import RestServer, now_ms
 from support.browser.chromium import LOOKS, Visitor, chromium
@@ -37,6 +42,7 @@ class Served:
     topic: str
     base: str
     browser: Browser
+    config: MirrorConfig
 
     @property
     def connector(self) -> str:
@@ -89,7 +95,7 @@ def served(
         page.start()
         try:
             running.wait_for_records(30)
-            yield Served(flow, topic, f"http://localhost:{server.port}", browser)
+            yield Served(flow, topic, f"http://localhost:{server.port}", browser, config)
         finally:
             server.stop()
 
@@ -150,6 +156,7 @@ def test_a_connector_is_paused_and_resumed_and_the_time_line_tells(served: Serve
     expect(card).to_contain_text("paused")
     tab = visitor.visit("/ui")
     expect(tab.get_by_role("row", name=served.flow.name)).to_contain_text("paused")
+    eventually(lambda: _status(served), lambda state: state is ServiceState.PAUSED)
 
     tab = visitor.visit("/ui/connectors")
     tab.get_by_role("button", name=f"Resume {served.connector}").click()
@@ -208,6 +215,13 @@ def test_every_page_is_for_keyboard_and_screen_reader_too(served: Served, look: 
     assert found == {path: [] for path in paths}
     assert visitor.complaints == []
     visitor.close()
+
+
+def _status(served: Served) -> ServiceState:
+    """As `heliograph status` shows it."""
+    with closing(Clusters(served.config, client_id="test")) as clusters:
+        (flow,) = observe_mirror(served.config, clusters).flows
+    return flow.service.state
 
 
 def _events(served: Served) -> list[dict[str, object]]:

@@ -118,6 +118,35 @@ def test_two_thousand_partitions_are_shown_and_stay_live(browser: Browser) -> No
         visitor.close()
 
 
+def test_rows_move_come_and_go_without_a_reload(browser: Browser) -> None:
+    figures = Figures()
+    figures.add("a", "b")
+    lags = {number: 10_000 - number for number in range(600)}
+    figures.tick(*(receipt("a->b", n, position=0, end=lag) for n, lag in lags.items()))
+    with figures.listening() as port:
+        visitor = Visitor(browser, f"http://localhost:{port}")
+        tab = visitor.visit("/ui/flows/a-%3Eb?all=true")
+        rows = tab.locator("#rows tbody tr th")
+        kept = rows.nth(300).element_handle()
+        assert visitor.audit() == []
+
+        lags |= {0: 1, 555: 20_000, 600: 15_000}
+        figures.tick(*(receipt("a->b", n, position=0, end=lags[n]) for n in (0, 555, 600)))
+        expected = sorted(lags, key=lambda n: (-lags[n], n))
+        expect(rows).to_have_text([f"orders-{n}" for n in expected])
+        assert kept is not None
+        assert kept.evaluate(
+            "row => row.isConnected"
+        )  # rows that have not changed are not replaced
+
+        figures.progress.forget("a->b")
+        figures.tick(*(receipt("a->b", n, position=0, end=lags[n]) for n in range(40)))
+        expect(rows).to_have_text([f"orders-{n}" for n in (*range(1, 40), 0)])
+        assert visitor.audit() == []
+        assert visitor.complaints == []
+        visitor.close()
+
+
 def test_what_is_typed_opened_and_focused_survives_an_update(browser: Browser) -> None:
     figures = Figures()
     figures.add("a", "b")
@@ -128,7 +157,7 @@ def test_what_is_typed_opened_and_focused_survives_an_update(browser: Browser) -
         tab.keyboard.press("/")
         tab.keyboard.type("orders-0")
         figures.tick(receipt("a->b", position=0, end=777))
-        expect(tab.locator("tbody")).to_contain_text("777")
+        expect(tab.locator("#rows")).to_contain_text("777")
         expect(tab.get_by_role("searchbox")).to_have_value("orders-0")
         expect(tab.get_by_role("searchbox")).to_be_focused()
         tab.keyboard.press("Enter")

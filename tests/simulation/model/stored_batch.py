@@ -38,11 +38,11 @@ class StoredBatch:
     def header(self) -> Header:
         return read_header(memoryview(self.data))
 
-    @property
+    @cached_property
     def base(self) -> int:
         return self.header.base_offset
 
-    @property
+    @cached_property
     def last(self) -> int:
         return self.header.last_offset
 

@@ -77,11 +77,11 @@ class Figures:
         self.seconds = 0.0
         self.publisher = Publisher(
             self.progress,
-            self.problems.areas,
+            self.problems,
             lambda: dict(self.unreachable),
             clock=lambda: self.seconds,
         )
-        self.states = StateWatch(self.progress.receipts, lambda: self.gaps, self.events)
+        self.states = StateWatch(self.progress.receipts, lambda: self.gaps, self.problems)
         self.page = Page(
             self.publisher, self.events, self.herder, unreachable, hidden, writable=writable
         )

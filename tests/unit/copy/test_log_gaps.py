@@ -257,6 +257,24 @@ def test_what_no_mark_covers_of_records_that_the_source_deleted_is_part_of_the_g
     assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.OVERTAKEN, first, 75, 75)]
 
 
+@pytest.mark.parametrize(("read_to", "first"), [(65, 70), (80, 70)])
+def test_records_counted_in_the_place_of_compacted_ones_are_part_of_the_gap(
+    watched: Watched, read_to: int, first: int
+) -> None:
+    """20 records from offset 50 on have landed, so those before 70 have. Compaction has removed some of them,
+    and newer ones were counted, but never compared (simulation: everything 7615)."""
+    watched.start = 90
+    watched.copy.set_mark(LeaderEpochMark(85, 3))
+    watched.skip(20)
+    counted = ProducerBatch(memoryview(b""), 10, 52, read_to)
+    watched.copy.fetched(Prepared([], read_to, there=(counted,), holes=True))
+    watched.copy.read(Prepared([], read_to, there=(counted,), holes=True))
+    watched.watch.suspect(watched.copy, "out of range")
+    watched.judge()
+
+    assert [gap[:4] for gap in watched.copy.take_gaps()] == [(GapKind.OVERTAKEN, first, 90, 90)]
+
+
 def test_nothing_is_judged_before_it_is_known_what_is_on_the_target(watched: Watched) -> None:
     watched.start = 55
     watched.copy.refused()

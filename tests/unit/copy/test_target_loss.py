@@ -59,3 +59,11 @@ def test_no_range_grows_over_the_marker_of_a_transaction(monkeypatch: pytest.Mon
     ranges = [OffsetRange(0, 16, 7)]
 
     assert judged(monkeypatch, ranges, 52, transactional=True) == (7, False)
+
+
+@pytest.mark.parametrize("transactional", [False, True])
+def test_without_a_map_only_transactions_leave_doubt_about_later_records(
+    monkeypatch: pytest.MonkeyPatch, transactional: bool
+) -> None:
+    """A marker that was under way may have committed records that had been aborted."""
+    assert judged(monkeypatch, [], 50, transactional=transactional) == (56, not transactional)

@@ -23,7 +23,7 @@ from heliograph.inspection.status_rules import (
     with_news,
 )
 from heliograph.mm2.checkpoint import Checkpoint
-from heliograph.mm2.state_records import RUNNING, STOPPED, FlowStatus, PartitionStatus
+from heliograph.mm2.state_records import PAUSED, RUNNING, STOPPED, FlowStatus, PartitionStatus
 from heliograph.model import CommittedOffset, OffsetReset, PartitionState, TopicPartition
 
 NOW = 1_000_000
@@ -62,6 +62,19 @@ def test_a_service_is_running_if_its_state_is_recent(
     service = service_status(status, NOW)
 
     assert (service.state, service.detail) == (state, detail)
+
+
+def test_a_paused_flow_is_paused_for_as_long_as_a_service_could_resume_it() -> None:
+    paused = flow_status(PAUSED, NOW - 3_600_000)
+    here = Member(process="host, pid 1", state="RUNNING")
+
+    seen, gone = service_status(paused, NOW, members=[here]), service_status(paused, NOW)
+
+    assert (seen.state, seen.detail) == (
+        ServiceState.PAUSED,
+        "for 60 min; resume its connector to go on",
+    )
+    assert (gone.state, gone.detail) == (ServiceState.NOT_RUNNING, "stopped 60 min ago")
 
 
 def partition_status(position: int, state: PartitionState, error: str | None) -> PartitionStatus:

@@ -179,3 +179,52 @@ def test_what_brokers_answer_while_they_elect_passes(code: int, passing: bool) -
     assert isinstance(error, BrokerError)
     assert is_passing(error) == passing
     assert not is_passing(ConnectionLost("gone"))
+
+
+def test_the_stack_of_an_unexpected_failure_is_logged_once_and_each_is_counted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    now = [0.0]
+    problems = Problems(clock=lambda: now[0])
+
+    for second in range(60):
+        now[0] = float(second)
+        problems.unexpected("page", ValueError("no such flow"), "the copy goes on")
+
+    sentence = "unexpected failure: ValueError: no such flow; the copy goes on"
+    assert [(record.message, bool(record.exc_info)) for record in caplog.records] == [
+        ("page: stack of the unexpected failure", True),
+        (f"page: {sentence}", False),
+    ]
+    assert problems.unexpected_counts() == {"page": 60}
+    assert problems.of_flow("a->b") == {"page": sentence}
+    problems.update("page", {})
+    assert caplog.records[-1].message == f"page: resolved: {sentence}"
+    assert problems.of_flow("a->b") == {}
+
+
+def test_the_stack_of_another_failure_and_of_one_that_lasts_is_logged_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    now = [0.0]
+    problems = Problems(clock=lambda: now[0])
+
+    problems.unexpected("page", ValueError("one"))
+    problems.unexpected("page", KeyError("another"))
+    now[0] = 600.0
+    problems.unexpected("page", KeyError("another"))
+
+    assert sum(record.exc_info is not None for record in caplog.records) == 3
+
+
+def test_the_problems_of_a_flows_status_are_its_own_and_those_of_the_service() -> None:
+    problems = Problems()
+    for area in ("flow a->b: ACLs", "flow b->a: ACLs", "metrics listener", "states of partitions"):
+        problems.update(area, {"": "x"})
+
+    assert set(problems.of_flow("a->b")) == {
+        "flow a->b: ACLs",
+        "metrics listener",
+        "states of partitions",
+    }

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import threading
 
 import pytest
 
-from heliograph.model import Gap, GapKind, PartitionState, TopicPartition
+from heliograph.model import Gap, GapKind, PartitionState, Receipt, TopicPartition
 from heliograph.runtime.events import EventKind, Severity
+from heliograph.runtime.problems import Problems
+from heliograph.runtime.state_watch import STATES_AREA, StateWatch
 from support.rest.pages import Figures, receipt
+from support.waiting import eventually
 
 
 def test_partitions_that_are_retried_fail_and_recover_are_events() -> None:
@@ -75,3 +79,27 @@ def test_each_change_of_state_is_one_line_of_the_log(caplog: pytest.LogCaptureFi
         ("WARNING", "flow a->b: retrying: orders-0: b-1:9092: no answer; retrying"),
         ("INFO", "flow a->b: orders-0: copied again"),
     ]
+
+
+def test_a_look_that_fails_is_a_problem_until_one_works(caplog: pytest.LogCaptureFixture) -> None:
+    """Its stack would be logged once a second."""
+    problems, broken = Problems(), threading.Event()
+    broken.set()
+
+    def receipts() -> list[Receipt]:
+        if broken.is_set():
+            raise ValueError("of a topic without a name")
+        return []
+
+    watch = StateWatch(receipts, list, problems)
+    watch.start()
+    try:
+        eventually(
+            lambda: problems.unexpected_counts().get(STATES_AREA, 0), lambda count: count > 1
+        )
+        assert "ValueError: of a topic without a name" in problems.of_flow("a->b")[STATES_AREA]
+        assert sum(record.exc_info is not None for record in caplog.records) == 1
+        broken.clear()
+        eventually(problems.sentences, lambda sentences: sentences == [])
+    finally:
+        watch.close()

@@ -29,6 +29,7 @@ from support.brokers.channel_driver import (
     receipt,
     signed,
 )
+from support.waiting import eventually
 
 
 @pytest.fixture
@@ -46,6 +47,20 @@ def test_receipts_reach_the_driver_as_they_were(driver: Driver) -> None:
 
     assert driver.heard.get(timeout=SECONDS) == (7, sent)
     task.close()
+
+
+def test_a_task_reads_its_new_share_of_a_throttled_flow(driver: Driver) -> None:
+    task, other = driver.task(epoch=7), driver.task(epoch=7)
+
+    driver.server.set_share(7, 2, "us->eu", 0.25)
+    eventually(
+        lambda: (other.wait(0.05), other.shares)[1], lambda shares: shares == {"us->eu": 0.25}
+    )
+    task.wait(0.05)
+
+    assert task.shares == {}
+    task.close()
+    other.close()
 
 
 def as_fields(one: Receipt) -> dict[str, object]:

@@ -80,7 +80,7 @@ def test_who_may_not_create_it_is_told_what_to_create(code: int) -> None:
 
     assert problem is not None
     assert problem.startswith("scripted: topic does not exist and cannot be created")
-    assert "1 partitions and cleanup.policy=compact" in problem
+    assert "1 partition and cleanup.policy=compact" in problem
 
 
 def test_brokers_that_cannot_create_topics_are_told_of() -> None:

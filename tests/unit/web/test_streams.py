@@ -72,7 +72,7 @@ def test_too_many_readers_are_refused_and_places_come_free_again() -> None:
         second.close()
 
     assert refused.status == 503
-    assert "1 clients read live events already" in body["message"]
+    assert "1 client read live events already" in body["message"]
 
 
 def test_a_listener_with_readers_stops_at_once() -> None:

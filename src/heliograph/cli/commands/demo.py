@@ -24,6 +24,7 @@ from heliograph.cli.output.progress_display import show_progress
 from heliograph.cli.rest import rest_api
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import MirrorConfig
+from heliograph.counted import counted
 from heliograph.embedded import Cluster, start_all, stop_all
 from heliograph.embedded.tools import tool_command
 from heliograph.errors import EnvironmentProblem
@@ -111,7 +112,7 @@ def _mirror_once(config: MirrorConfig, spark: LocalSpark, source: Cluster, targe
             source.bootstrap_servers, topic, target.bootstrap_servers, f"source.{topic}"
         )
     Console().print(
-        f"mirrored {total.equal:,} records, {total.missing} missing, {total.different} different",
+        f"mirrored {counted(total.equal, 'record')}, {total.missing} missing, {total.different} different",
         highlight=False,
     )
     return 1 if code or total.missing or total.different else 0

@@ -16,6 +16,7 @@ from heliograph.cli.output.escaping import visible, visible_json
 from heliograph.client.admin.topics import EARLIEST, LATEST, list_offsets
 from heliograph.client.fetch.log_reader import read_between
 from heliograph.client.net.cluster import ClusterClient
+from heliograph.counted import counted
 from heliograph.errors import ConfigError, NotFound
 from heliograph.mm2.checkpoint import read_checkpoint
 from heliograph.mm2.heartbeat import read_heartbeat
@@ -77,7 +78,7 @@ def dump(
     finally:
         cluster.close()
     if printer.malformed:
-        warn(f"{name}: {printer.malformed} records could not be decoded")
+        warn(f"{name}: {counted(printer.malformed, 'record')} could not be decoded")
     return 0
 
 

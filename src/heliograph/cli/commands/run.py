@@ -20,6 +20,7 @@ from heliograph.cli.rest import rest_api
 from heliograph.cli.spark_options import SparkOptions
 from heliograph.client.security.key_files import sweep_key_folders
 from heliograph.config.formats.load import LoadOptions, load
+from heliograph.counted import counted
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.outcome import Outcome
 from heliograph.runtime.progress import Progress
@@ -68,14 +69,16 @@ def report(outcome: Outcome, *, once: bool) -> int:
     for problem in outcome.problems:
         typer.echo(visible(f"not mirrored: {problem}"), err=True)
     if outcome.quarantined:
-        typer.echo(f"not mirrored: {outcome.quarantined:,} records in quarantine", err=True)
+        typer.echo(
+            f"not mirrored: {counted(outcome.quarantined, 'record')} in quarantine", err=True
+        )
     offsets = "offsets are stored"
     if outcome.unstored:
         offsets = (
-            f"the last offsets of {len(outcome.unstored)} partitions are NOT stored: the next run copies "
-            "records after the stored offsets again"
+            f"the last offsets of {counted(len(outcome.unstored), 'partition')} are NOT stored: the next run "
+            "copies records after the stored offsets again"
         )
-    typer.echo(f"mirrored {outcome.records:,} records; {offsets}")
+    typer.echo(f"mirrored {counted(outcome.records, 'record')}; {offsets}")
     return 1 if outcome.unstored or (once and not outcome.good) else 0
 
 

@@ -14,6 +14,7 @@ from heliograph.cli.output.documents import document
 from heliograph.cli.output.escaping import visible
 from heliograph.config.formats.load import load
 from heliograph.config.mirror_client_config import MirrorClientConfig
+from heliograph.counted import counted
 from heliograph.errors import ConfigError
 from heliograph.mirror_client import MirrorClient
 from heliograph.mm2.checkpoint import Checkpoint
@@ -40,7 +41,7 @@ def translate(
     with MirrorClient(_cluster(target, source)) as client:
         checkpoints = client.checkpoints(source, wanted)
         if client.malformed:
-            warn(f"{client.malformed} records of {source} could not be decoded and were skipped")
+            warn(f"{counted(client.malformed, 'record')} of {source} could not be decoded: skipped")
     as_text = output is Output.TEXT
     typer.echo(_table(checkpoints) if as_text else document(checkpoints, output))
     if checkpoints:

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from heliograph.cli.live.screen import FlowRow, Shown, TopicRow, View
 from heliograph.cli.output.escaping import visible
+from heliograph.counted import counted
 from heliograph.inspection.status_rules import in_words
 
 #: From these widths on, in columns, a terminal has room for more columns of the table.
@@ -105,7 +106,7 @@ def _head(shown: Shown, view: View) -> list[Text]:
     if shown.epoch > 0:
         first.append(f" · epoch {shown.epoch:,}", style="not bold")
     if shown.restarts:
-        first.append(f" · {shown.restarts:,} restarts of the copy", style="yellow")
+        first.append(f" · {counted(shown.restarts, 'restart')} of the copy", style="yellow")
     if shown.stopping:
         first.append(" · stopping", style="yellow")
     if view.held:
@@ -123,7 +124,7 @@ def _head(shown: Shown, view: View) -> list[Text]:
 
 
 def _flow(flow: FlowRow) -> Text:
-    groups = "" if flow.groups is None else f", {flow.groups:,} groups"
+    groups = "" if flow.groups is None else f", {counted(flow.groups, 'group')}"
     return Text(visible(f"{flow.name}  {flow.state}{groups}"))
 
 
@@ -146,7 +147,7 @@ def _table(shown: Shown, view: View, width: int, room: int) -> Table | None:
         style = "green" if state == _OK else "red"
         table.add_row(*map(Text, cells), Text(state, style=style))
     if len(chosen) > room:
-        table.caption = Text(f"… {len(chosen) - room:,} more topics")
+        table.caption = Text(f"… {counted(len(chosen) - room, 'more topic')}")
         table.caption_justify = "left"
     return table
 
@@ -181,7 +182,7 @@ def _problems(problems: Sequence[str], most: int) -> list[Text]:
     lines = [Text(visible(f"PROBLEM {each}"), style="red") for each in problems[:most]]
     if len(problems) > most:
         left = len(problems) - most
-        lines.append(Text(f"… {left:,} more problem{'s' if left > 1 else ''}: heliograph status"))
+        lines.append(Text(f"… {counted(left, 'more problem')}: heliograph status"))
     return lines
 
 

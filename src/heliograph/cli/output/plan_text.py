@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from heliograph.cli.output.tables import Block, Table, by_reason, limited
 from heliograph.config.formats.format import Form
+from heliograph.counted import counted
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
     FlowPlan,
@@ -57,7 +58,7 @@ class _Words:
         self._names = None if everything else _NAMES
 
     def flow(self, flow: FlowPlan) -> Iterator[Block]:
-        yield f"flow {flow.name}: {summary(flow)}"
+        yield f"flow {flow.name}: {flow.summary}"
         yield from self._problems(flow)
         yield from self._topics(flow)
         yield from self._changes(flow)
@@ -88,13 +89,13 @@ class _Words:
         partitions = sum(topic.partitions for topic in flow.topics)
         if flow.topics:
             yield self._table(
-                f"mirrored: {len(flow.topics):,} topics, {partitions:,} partitions",
+                f"mirrored: {counted(len(flow.topics), 'topic')}, {counted(partitions, 'partition')}",
                 ("topic", f"on {flow.target}", "partitions"),
                 ((t.topic, t.remote_topic, str(t.partitions)) for t in flow.topics),
             )
         if flow.not_mirrored:
             yield self._table(
-                f"not mirrored: {len(flow.not_mirrored):,} topics",
+                f"not mirrored: {counted(len(flow.not_mirrored), 'topic')}",
                 ("topics", "why", "which"),
                 by_reason(flow.not_mirrored, names=self._names),
             )
@@ -194,23 +195,6 @@ class _Words:
         self, title: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
     ) -> Table:
         return limited(title, columns, rows, most=self._most, remedy=_REMEDY)
-
-
-def summary(flow: FlowPlan) -> str:
-    """What a run would do, in one line."""
-    if flow.unknown:
-        return "the plan is not complete"
-    if flow.nothing_to_do:
-        return "nothing to create or change; records are mirrored"
-    counts = [
-        (len(flow.create), "create {} topics"),
-        (len(flow.grow), "add partitions to {} topics"),
-        (len({each.topic for each in flow.configs}), "change the configuration of {} topics"),
-        (len(flow.acls), "create {} ACLs"),
-        (len(flow.missing_internal_topics), "create {} internal topics"),
-        (len(flow.groups.commits), "commit {} group offsets"),
-    ]
-    return ", ".join(words.format(f"{count:,}") for count, words in counts if count)
 
 
 def gathered(sentences: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:

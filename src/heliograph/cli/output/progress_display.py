@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from heliograph.cli.live.live_view import LiveView
 from heliograph.cli.output.progress_pace import ProgressPace
 from heliograph.cli.output.rates import Rates
+from heliograph.counted import counted
 from heliograph.runtime.driver import Mirror
 from heliograph.runtime.progress import Progress
 
@@ -57,12 +58,12 @@ class ProgressDisplay:
             lags = [topic.lag for topic, _, _ in sampled]
             lag = "unknown" if None in lags else f"{sum(lag for lag in lags if lag is not None):,}"
             log.info(
-                "%s records mirrored, %s records/s, %.2f MB/s, lag %s, %d topics",
-                f"{records:,}",
+                "%s mirrored, %s records/s, %.2f MB/s, lag %s, %s",
+                counted(records, "record"),
                 f"{sum(rate for _, rate, _ in sampled):,.0f}",
                 sum(size for _, _, size in sampled) / 1e6,
                 lag,
-                len(sampled),
+                counted(len(sampled), "topic"),
             )
 
 

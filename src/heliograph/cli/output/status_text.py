@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from heliograph.cli.output.plan_text import gathered
 from heliograph.cli.output.tables import Block, Table, by_reason, limited
+from heliograph.counted import counted
 from heliograph.inspection.mirror_status import (
     FlowView,
     GapView,
@@ -79,8 +80,8 @@ def service(flow: FlowView) -> str:
         words += ", throttled (throttle.bytes.per.second)"
     restarts = flow.service.restarts
     if restarts:
-        words += f", copy restarted {restarts:,} times" if restarts > 1 else ", copy restarted once"
-    return f"{words}, {failed:,} partitions FAILED" if failed else words
+        words += f", copy restarted {counted(restarts, 'time')}"
+    return f"{words}, {counted(failed, 'partition')} FAILED" if failed else words
 
 
 def _with_subjects(flow: str, sentence: str, subjects: Sequence[str]) -> str:

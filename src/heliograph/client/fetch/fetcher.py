@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from heliograph.client.fetch.fetch_memory import FetchMemory
+from heliograph.client.fetch.round_size import RoundSize
 from heliograph.client.net.cluster import ClusterClient, Metadata
 from heliograph.client.net.connection import Connection
 from heliograph.client.net.log_throttle import LogThrottle
@@ -59,8 +60,8 @@ class Fetcher:
     them, and `on_metadata` is called before anything is fetched by new metadata: the log may be another than
     the one read so far, or the topic another of the same name, and the owner may remove the position.
 
-    With `round_bytes`, all fetches together ask for at most that much at a time, each in proportion to the
-    partitions that its broker leads. `held` counts the memory of responses.
+    With `round_bytes`, all fetches together ask for about that much at a time (`RoundSize`), each in
+    proportion to the partitions that its broker leads. `held` counts the memory of responses.
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class Fetcher:
         self.positions: dict[TopicPartition, int] = {}
         self._isolation_level = isolation_level
         self._limits = limits
-        self._round_bytes = round_bytes
+        self.round = RoundSize(round_bytes)
         self._on_records = on_records
         self._on_nothing = on_nothing
         self._on_leaders = on_leaders
@@ -226,9 +227,10 @@ class Fetcher:
             session.connection = connection
 
     def _limits_for(self, partitions: int) -> FetchLimits:
-        if self._round_bytes is None:
+        round_bytes = self.round.bytes
+        if round_bytes is None:
             return self._limits
-        share = max(self._round_bytes * partitions // max(len(self.positions), 1), 1)
+        share = max(round_bytes * partitions // max(len(self.positions), 1), 1)
         return self._limits._replace(
             max_bytes=min(self._limits.max_bytes, share),
             partition_max_bytes=min(self._limits.partition_max_bytes, share),
@@ -261,6 +263,7 @@ class Fetcher:
                 session.ends[key] = self._end(answer)
             nothing = nothing and not answer.error and not answer.records
             self.fetched_bytes += len(answer.records)
+            self.round.note(answer.records)
             # The owner may have moved the position meanwhile, for example back to what the target has:
             # this response would leave out the records in between.
             if key in asked and asked[key] == self.positions.get(key):

@@ -16,6 +16,7 @@ from heliograph.records.batch import (
     MAGIC_AT,
     PREFIX,
     SEQUENCES,
+    Header,
     check_crc,
     check_header,
     read_header,
@@ -26,6 +27,9 @@ from heliograph.wire.fetch import FetchedPartition
 _PATIENCE_SECONDS = 10.0
 #: Offsets read at first; then twice as many, until a record from before the snapshot is found.
 _FIRST_LOOK, _MOST = 64, 1 << 16
+#: A dead task has at most so many batches in flight (`MAX_IN_FLIGHT`) that may still be appended: a loss that
+#: only their numbers show is found among as many.
+_LATE = 5
 
 
 class OwnEnd(NamedTuple):
@@ -57,7 +61,8 @@ def end_before(
         reader = LogReader(cluster, search.read)
         if start < end and reader.run({partition: start}, patience=_PATIENCE_SECONDS):
             raise ClientError(f"{partition}: could not be read within {_PATIENCE_SECONDS:g} s")
-        if search.found is not None:
+        enough = search.batches > _LATE or start <= starts[partition] or span >= _MOST
+        if search.found is not None and enough:
             return OwnEnd(min(search.found, before))
         if start <= starts[partition] or span >= _MOST or reader.unreadable:
             whole = start <= 0 and not reader.unreadable
@@ -68,13 +73,23 @@ def end_before(
 @dataclass(slots=True)
 class _Search:
     """Reads headers up to `end`. `found` is the offset after the last record with a lower number, `since`
-    that of the first with a higher one."""
+    that of the first with a higher one.
+
+    A lower epoch has lower numbers, but a late request of a dead task may bring some of them after the loss:
+
+        offset    … 25 26 │ 27            each record takes an offset, so numbers never grow faster than
+        number    … 23 24 │ 29            offsets: what lay between is lost, and the rest was written since
+    """
 
     identity: ProducerIdentity
     sequence: int | None
     end: int
     found: int | None = None
     since: int = -1
+    batches: int = 0
+    _before: Header | None = None  # the newest batch that stands before the loss
+    #: Of batches in the place of lost ones. A later epoch began after a look at the log, which showed them.
+    _late_epoch: int = -1
 
     def __post_init__(self) -> None:
         self.since = self.end
@@ -89,15 +104,31 @@ class _Search:
             check_crc(batch, header)
             position = max(position, header.last_offset + 1)
             ours = header.producer_id == self.identity.producer_id
-            if not ours or header.attributes & CONTROL or header.base_offset >= self.end:
-                continue
-            if self._is_since(header.producer_epoch, header.base_sequence):
-                self.since = min(self.since, header.base_offset)
-            else:
-                self.found = header.last_offset + 1
+            if ours and not header.attributes & CONTROL and header.base_offset < self.end:
+                self._place(header)
         return None if position >= self.end else position
+
+    def _place(self, header: Header) -> None:
+        self.batches += 1
+        epoch = header.producer_epoch
+        if self._before is not None and _lacks_records(self._before, header):
+            self._late_epoch = epoch
+        if epoch == self._late_epoch or self._is_since(epoch, header.base_sequence):
+            self.since = min(self.since, header.base_offset)
+        else:
+            self.found, self._before = header.last_offset + 1, header
 
     def _is_since(self, epoch: int, sequence: int) -> bool:
         if self.sequence is None or epoch != self.identity.epoch:
             return self.sequence is not None and epoch > self.identity.epoch
         return (sequence - self.sequence) % SEQUENCES < SEQUENCES // 2
+
+
+def _lacks_records(before: Header, header: Header) -> bool:
+    """Whether records between these batches of one producer are lost, and `header` was written in their
+    place."""
+    if before.producer_epoch != header.producer_epoch:
+        return False
+    numbers = (header.base_sequence - before.base_sequence) % SEQUENCES
+    offsets = header.base_offset - before.base_offset
+    return offsets < numbers < SEQUENCES // 2

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.record_writer import RecordWriter
+from heliograph.counted import counted
 from heliograph.errors import BrokerError, ClientError, HeliographError
 from heliograph.model import ClientKind, ClusterConfig
 from heliograph.records.decode import Header, Record
@@ -107,7 +108,8 @@ class BackgroundWriter(threading.Thread):
         self._abandoned = True
         left = sum(map(len, self._waiting.values()))
         if left:
-            log.warning("%s: %d records were not written at the end of the epoch", self._what, left)
+            lost = counted(left, "record")
+            log.warning("%s: not written at the end of the epoch: %s", self._what, lost)
 
     def wait_idle(self, patience: float) -> None:
         """Wait until everything is written, at most `patience` seconds, and not once the topic has a problem.

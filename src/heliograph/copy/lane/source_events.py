@@ -12,6 +12,7 @@ from heliograph.copy.lane.preparing import Carried, Rules, carry
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.source_events import fetch_failed
 from heliograph.copy.subscription import SubscriptionState
+from heliograph.counted import counted
 from heliograph.model import IsolationLevel, LeaderEpochMark, TopicPartition
 from heliograph.wire.fetch import FetchedPartition
 
@@ -96,9 +97,9 @@ class LaneSource:
         if time.monotonic() - self._said >= _SAY_SECONDS:
             self._said = time.monotonic()
             log.warning(
-                "%s: %s: %d records are left out so far (on.error = skip); the last one: %s",
+                "%s: %s: %s left out so far (on.error = skip); the last one: %s",
                 self._flow,
                 copy.source,
-                copy.skipped,
+                counted(copy.skipped, "record"),
                 found.why,
             )

@@ -12,6 +12,7 @@ from heliograph.copy.lane.outlet import Outlet
 from heliograph.copy.lane.partition import LaneBatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.subscription import SubscriptionState
+from heliograph.counted import counted
 from heliograph.errors import ClientError, Interrupted
 from heliograph.model import TopicPartition
 
@@ -35,10 +36,9 @@ class LaneTarget:
         copy = batch.owner
         if batch.quarantined and batch.span.live:
             log.error(
-                "%s: %s: %d records from source offset %d on are not mirrored; the first one: %s; their "
-                "coordinates are in %s",
-                *(self._flow, copy.source, batch.quarantined, batch.first_offset, batch.why),
-                partition.topic,
+                "%s: %s: %s from source offset %d on not mirrored; the first one: %s; coordinates in %s",
+                *(self._flow, copy.source, counted(batch.quarantined, "record")),
+                *(batch.first_offset, batch.why, partition.topic),
             )
         copy.landed(batch, base_offset, time.time())
         self._subscription.obey(copy)

@@ -32,6 +32,9 @@ class Numbering:
     #: Records below this upstream offset may have been sent before, by this task or its predecessor.
     given_to: int = -1
     skip: int = 0
+    #: All records to skip take at least one offset each: those below this upstream offset are on the target,
+    #: however many of them compaction has removed since.
+    landed_to: int = -1
     skipped_to: int = -1  # downstream offset of the next record to skip; -1 if not known
     landed_last: bytes = b""  # the target's batch with the last record to skip
     holes: bool = False  # whether compaction has removed some of the records to skip
@@ -47,6 +50,7 @@ class Numbering:
         self.sequence = (base.sequence + landed.records) % SEQUENCES
         self.given_to = sys.maxsize  # the predecessor may have sent everything that the source has
         self.skip = landed.records
+        self.landed_to = base.upstream + landed.records
         self.holes = self.unproven
         self.landed_last = last.data if last is not None else b""
         # With other writers' records in between, the offset of each of ours is not known.

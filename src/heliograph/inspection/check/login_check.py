@@ -11,6 +11,7 @@ from functools import partial
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.net.probe import Probe, probe, reach
 from heliograph.client.security.certificates import Certificate
+from heliograph.counted import counted
 from heliograph.errors import ClientError
 from heliograph.inspection.check.parties import Login
 from heliograph.inspection.check.report import LoginCheck, Outcome, Step
@@ -80,7 +81,7 @@ def _log_in(opened: OpenLogin, begin: Callable[[str], None]) -> None:
     opened.client = client
     if config.security.sasl is not None:
         opened.steps.append(Step(name="authenticate", outcome=Outcome.OK))
-    visible = f"{len(metadata.partitions):,} topics are visible to this user"
+    visible = f"{counted(len(metadata.partitions), 'topic')} visible to this user"
     opened.steps.append(Step(name="describe", outcome=Outcome.OK, detail=visible))
     begin("brokers")
     opened.steps.append(_brokers(opened, metadata.nodes))

@@ -64,11 +64,13 @@ def _add_source(
     names: tuple[str, ...],
     aliases: Mapping[str, tuple[str, ...]],
 ) -> None:
-    labels = [(*aliases[row.flow], row.remote_topic, row.partition) for row in rows]
+    texts: list[str] = []
     for name, help, value in _VALUES:
         family = families.of(Metric(f"{prefix}_{name}", Kind.GAUGE, "", help, names))
-        for row, its in zip(rows, labels, strict=True):
-            family.add(its, value(row))
+        texts = texts or family.texts(
+            (*aliases[row.flow], row.remote_topic, row.partition) for row in rows
+        )
+        family.add_column(texts, map(value, rows))
     for name, help, spread in _SPREADS:
         spreads = [_milliseconds(spread(row)) for row in rows]
         for index, (suffix, what) in enumerate(_PARTS):
@@ -79,9 +81,7 @@ def _add_source(
                 f"{help}, in milliseconds: {what}",
                 names,
             )
-            family = families.of(metric)
-            for its, values in zip(labels, spreads, strict=True):
-                family.add(its, values[index])
+            families.of(metric).add_column(texts, [values[index] for values in spreads])
 
 
 def add_checkpoints(

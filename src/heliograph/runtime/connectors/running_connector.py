@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole, client_id
 from heliograph.config.mirror_config import FlowConfig, Heartbeats
+from heliograph.mm2.state_records import PAUSED, STOPPED
 from heliograph.model import ClientKind, Copied, Receipt
 from heliograph.runtime.connectors.checkpoint_connector import CheckpointConnector
 from heliograph.runtime.connectors.connector_spec import ConnectorSpec, Part
@@ -58,6 +59,7 @@ class RunningConnector:
         self.job = job
         self.over = threading.Event()
         self.leaving = False
+        self._last_state = STOPPED
         self.released = threading.Event()
         self.closed = threading.Event()
         self.flow: ObservedFlow | None = None
@@ -113,14 +115,16 @@ class RunningConnector:
         self._source_connector.learn(own)
         return copied
 
-    def leave(self) -> None:
+    def leave(self, *, paused: bool = False) -> None:
         """End this connector. One that copies waits until the driver has released its flow."""
+        self._last_state = PAUSED if paused else STOPPED
         self.leaving = True
         if self.flow is None:
             self.released.set()
 
     def close(self, timeout: float, *, goodbye: bool) -> None:
-        """`goodbye`: write that the flow has stopped; false if another service may run it already."""
+        """`goodbye`: write that the flow has stopped, or is paused; false if another service may run it
+        already."""
         with self._lock:
             closing, self._closing = self._closing, True
         if closing:
@@ -131,7 +135,7 @@ class RunningConnector:
         if self._keeper is not None:
             self._keeper.join(left())
         if self._source_connector is not None:
-            self._source_connector.close(left(), goodbye=goodbye)
+            self._source_connector.close(left(), self._last_state if goodbye else None)
         for part in (self.groups, self._heartbeats):
             if part is not None:
                 part.close(left())

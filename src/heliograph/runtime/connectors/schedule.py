@@ -85,9 +85,9 @@ class Schedule:
                 return  # the stop interrupted the request
             job.due = max(job.due, time.monotonic() + _RETRY_SECONDS)
             found, passing = {"": f"{e}; retrying" if e.tried_again else str(e)}, is_passing(e)
-        except Exception as e:
-            log.exception("%s: unexpected failure", job.area)
-            found = {"": f"unexpected failure: {type(e).__name__}: {e}"}
+        except Exception as e:  # noqa: BLE001 - a problem
+            self._problems.unexpected(job.area, e)
+            return
         log_duration(job.area, began)
         self._problems.update(job.area, found, passing=passing)
 

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.client_ids import ClientRole
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError
-from heliograph.mm2.state_records import RUNNING, STOPPED
+from heliograph.mm2.state_records import RUNNING
 from heliograph.model import Receipt, TopicPartition
 from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_of
 from heliograph.runtime.connectors.routed_topics import RoutedTopics
@@ -117,25 +118,26 @@ class SourceConnector:
         if self._routed is not None:
             self._routed.learn(found)
 
-    def close(self, timeout: float, *, goodbye: bool) -> None:
+    def close(self, timeout: float, last_state: str | None) -> None:
+        """`last_state`: written for `status`; None if another service may run the flow already."""
         left = time_left(timeout)
         for schedule in self._schedules:
             schedule.join(left())
         if self._routed is not None:
             self._routed.close(left())
-        if goodbye and self._state.told_anything and not self._state_jobs.running and left():
-            self._write_stopped()
+        if last_state and self._state.told_anything and not self._state_jobs.running and left():
+            self._write_last(last_state)
         for client in self._clients.values():
             client.close()
 
-    def _write_stopped(self) -> None:
-        """Write that the flow has stopped, so that a mirror in the other direction need not wait until its
+    def _write_last(self, state: str) -> None:
+        """Write that the flow has ended, so that a mirror in the other direction need not wait until its
         state expires."""
         for client in self._both("state"):
             client.stopped = lambda: False
             client.timeout = _GOODBYE_SECONDS
         try:
-            self._write_state(STOPPED)
+            self._write_state(state)
         except ClientError as e:
             log.warning("flow %s: could not write its last state: %s", self._config.name, e)
 
@@ -231,16 +233,16 @@ class SourceConnector:
         if self._config.lane is not None:
             why = "they could not be transformed, or the target rejects them"
         return {
-            f"{partition} quarantine": f"{partition}: {count:,} records are not mirrored, because {why}; "
-            f"{topic.name} on {self._config.target} lists each"
+            f"{partition} quarantine": f"{partition}: {counted(count, 'record')} not mirrored, because "
+            f"{why}; {topic.name} on {self._config.target} lists each"
             for partition, count in self._progress.quarantined(self._config.name).items()
         }
 
     def _skipped(self) -> Mapping[str, str]:
         """Records that were left out since this service started."""
         return {
-            f"{partition} skipped": f"{partition}: {count:,} records are left out, because they could not be "
-            "transformed (on.error = skip)"
+            f"{partition} skipped": f"{partition}: {counted(count, 'record')} left out, because they could "
+            "not be transformed (on.error = skip)"
             for partition, count in self._progress.skipped(self._config.name).items()
         }
 
@@ -252,7 +254,7 @@ class SourceConnector:
             for r in self._progress.receipts()
             if r.flow == name and TopicPartition(r.topic, r.partition) not in failed
         ]
-        problems = self._problems.below(f"flow {name}") | self._problems.below("metrics")
+        problems = self._problems.of_flow(name)
         history = self._flow.history
         events, seen = history.pending()
         found = self._state.write(

@@ -14,11 +14,12 @@ import queue
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from heliograph.config.mirror_config import MirrorConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError, Fenced
 from heliograph.measured import TaskReport
 from heliograph.model import Lease, ProducerIdentity, Receipt
@@ -142,7 +143,9 @@ class Epochs:
         if not leases:
             return False
         self._number += 1
-        self.running = EpochRun(number=self._number, tasks=tasks, started=time.monotonic())
+        self.running = EpochRun(
+            number=self._number, tasks=tasks, started=time.monotonic(), rates=_rates(flows)
+        )
         self._progress.begin(self._number, tasks)
         self._channel.open_epoch(self._number)
         used = sum(1 for task in tasks if task)
@@ -210,8 +213,14 @@ class Epochs:
             self._problems.update(copy_area(flow), {})
 
     def _on_reports(self, epoch: int, task: int, reports: list[TaskReport]) -> None:
-        if self.running is not None and epoch == self.running.number:
-            self._progress.tasks.update(task, reports)
+        run = self.running
+        if run is None or epoch != run.number:
+            return
+        self._progress.tasks.update(task, reports)
+        for report in reports:
+            share = run.new_share(task, report, time.monotonic())
+            if share is not None:
+                self._channel.set_share(epoch, task, report.flow, share)
 
     def _on_done(self, epoch: int, task: int) -> None:
         if self.running is not None and epoch == self.running.number:
@@ -303,12 +312,15 @@ class Epochs:
 
 def _shares(partitions: int, tasks: int) -> str:
     """Tasks of Spark, of which a connector may have another number in its status."""
-    return (
-        f"{partitions} partition{'' if partitions == 1 else 's'} in "
-        f"{tasks} Spark task{'' if tasks == 1 else 's'}"
-    )
+    return f"{counted(partitions, 'partition')} in {counted(tasks, 'Spark task')}"
 
 
 def copy_area(flow: ObservedFlow) -> str:
     """Where `Problems` has those of a flow's copy."""
     return f"flow {flow.config.name}: copy"
+
+
+def _rates(flows: Sequence[ObservedFlow]) -> dict[str, float]:
+    """Bytes per second of those that are throttled."""
+    found = {flow.config.name: flow.config.limits.bytes_per_second for flow in flows}
+    return {name: float(rate) for name, rate in found.items() if rate}

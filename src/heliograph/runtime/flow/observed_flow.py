@@ -11,6 +11,7 @@ from heliograph.client.fetch.log_history import look_at_logs
 from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.config.mirror_config import FlowConfig
+from heliograph.counted import counted
 from heliograph.errors import ClientError
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import (
@@ -215,7 +216,9 @@ class ObservedFlow:
             self._next_refresh = min(self._next_refresh, self._refreshed + _RECHECK_SECONDS)
         if not self.observed:
             self._observe_first()
-            self._note(f"flow {self.config.name}: {len(self._positions.partitions)} partitions")
+            self._note(
+                f"flow {self.config.name}: {counted(len(self._positions.partitions), 'partition')}"
+            )
         elif time.monotonic() >= self._next_refresh:
             self._refresh()
         elif time.monotonic() >= self._next_release and self.gaps.failed():
@@ -245,7 +248,9 @@ class ObservedFlow:
         now = self._positions.partitions
         added, removed = len(now - before), len(before - now)
         if added or removed:
-            self._note(f"flow {self.config.name}: {added} partitions added, {removed} removed")
+            self._note(
+                f"flow {self.config.name}: {counted(added, 'partition')} added, {removed:,} removed"
+            )
         elif moved or stuck:
             self._note(f"flow {self.config.name}: topics were created again")
 
@@ -283,10 +288,10 @@ class ObservedFlow:
         by_stored = sum(each.by_stored for each in points.found.values())
         if by_stored and self.fencing is None:
             log.info(
-                "flow %s: %d partitions resume, at least once, at offsets stored by another mirror or a "
+                "flow %s: resuming, at least once: %s, at offsets stored by another mirror or a "
                 "user, or by auto.offset.reset where the stored offset was deleted",
                 self.config.name,
-                by_stored,
+                counted(by_stored, "partition"),
             )
         stored = points.positions
         self.gaps.resume(self._positions.resume(points.found, stored))
@@ -373,7 +378,7 @@ class ObservedFlow:
             self._reset_unknown()
         if released:
             self._release_backoff.reset()
-            self._note(f"flow {self.config.name}: {len(released)} partitions resume")
+            self._note(f"flow {self.config.name}: resuming {counted(len(released), 'partition')}")
 
     def _move(
         self,

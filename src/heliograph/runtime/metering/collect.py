@@ -69,7 +69,10 @@ class SnapshotCollector:
             partitions=tuple(each for each in partitions if each.flow in shown),
             connectors=tuple(connectors),
             leaderships=tuple(self._leaderships()),
-            problems=problems_by_cause(self._mirror.problems.areas()),
+            problems=problems_by_cause(
+                {area: len(found) for area, found in self._mirror.problems.areas().items()}
+            ),
+            unexpected_failures=problems_by_cause(self._mirror.problems.unexpected_counts()),
             heartbeats={
                 name: each.heartbeats_emitted
                 for name, each in running.items()
@@ -261,14 +264,15 @@ def _groups(
     return None
 
 
-def problems_by_cause(areas: Mapping[str, Mapping[str, str]]) -> dict[tuple[str, str], int]:
-    """Areas are named "flow us->eu: checkpoints" or, of what is not a flow, "metrics listener"."""
+def problems_by_cause(areas: Mapping[str, int]) -> dict[tuple[str, str], int]:
+    """`areas`: how many each has. They are named "flow us->eu: checkpoints" or, of what is not a flow,
+    "metrics listener"."""
     found: dict[tuple[str, str], int] = {}
-    for area, problems in areas.items():
+    for area, count in areas.items():
         match = _AREA.fullmatch(area)
         flow, cause = "", area
         if match is not None:
             flow = match["flow"] or match["alone"]
             cause = _GROUP.sub("workers' group", match["cause"] or "topics")
-        found[flow, cause] = found.get((flow, cause), 0) + len(problems)
+        found[flow, cause] = found.get((flow, cause), 0) + count
     return found

@@ -66,15 +66,14 @@ class OtlpExport:
         return self._sender.send(self._points.series(self._exposition.families(self._snapshot())))
 
     def _run(self) -> None:
-        while True:
+        over = False
+        while not over:
             over = self._over.wait(self._otlp.interval_seconds)
             try:
                 failure = self.export()
-            except Exception as e:
-                log.exception("metrics export: unexpected failure")
-                failure = f"unexpected failure: {type(e).__name__}: {e}"
-            if over:
-                return
+            except Exception as e:  # noqa: BLE001 - a problem
+                self._problems.unexpected(OTLP_AREA, e, "metrics are not exported")
+                continue
             sentence = f"{self._otlp.url} does not take metrics: {failure}; retrying"
             self._problems.update(OTLP_AREA, {} if failure is None else {"": sentence})
 

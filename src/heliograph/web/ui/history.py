@@ -17,7 +17,7 @@ SAMPLE_SECONDS = 5
 _WINDOW_SECONDS = 5.0
 
 _Key = tuple[str, TopicPartition]
-_Totals = Mapping[_Key, tuple[int, int]]
+_Totals = Mapping[_Key, PartitionProgress]
 
 
 class History:
@@ -26,26 +26,26 @@ class History:
     def __init__(self) -> None:
         self._next = float("-inf")
         self._totals: deque[tuple[float, _Totals]] = deque()
-        self._partition_lags: dict[_Key, tuple[int | None, ...]] = {}
+        self._samples: dict[_Key, PartitionSample] = {}
         self._flow_rates: dict[str, tuple[float, ...]] = {}
         self._flow_lags: dict[str, tuple[int | None, ...]] = {}
 
     def take(self, now: float, partitions: Iterable[PartitionProgress]) -> dict[str, FlowSample]:
         """`now` in seconds of a clock that only goes forward."""
-        current = {_key(each): each for each in partitions}
+        current = {each.key: each for each in partitions}
         then, before = self._remember(now, current)
         keep = now >= self._next
         if keep:
             self._next = now + SAMPLE_SECONDS
-            self._partition_lags = {
-                key: (*self._partition_lags.get(key, ())[1 - SAMPLES :], each.lag)
-                for key, each in current.items()
-            }
-        lags = self._partition_lags
         by_flow: dict[str, list[PartitionSample]] = {}
+        known, self._samples = self._samples, {}
         for key, each in current.items():
-            sample = _sample(each, before.get(key), now - then, lags.get(key, ()))
-            by_flow.setdefault(key[0], []).append(sample)
+            last = known.get(key)
+            lags = _with(each.lag, () if last is None else last.lags, keep)
+            if last is None or not last.rests(each, lags):
+                last = _sample(each, before.get(key), now - then, lags)
+            self._samples[key] = last
+            by_flow.setdefault(key[0], []).append(last)
         flows = {name: self._flow(name, its, keep) for name, its in sorted(by_flow.items())}
         self._flow_rates = {name: each.rates for name, each in flows.items()}
         self._flow_lags = {name: each.lags for name, each in flows.items()}
@@ -55,8 +55,7 @@ class History:
         self, now: float, current: Mapping[_Key, PartitionProgress]
     ) -> tuple[float, _Totals]:
         """The totals of some seconds ago."""
-        totals = {key: (each.records, each.bytes) for key, each in current.items()}
-        self._totals.append((now, totals))
+        self._totals.append((now, current))
         while len(self._totals) > 2 and self._totals[1][0] <= now - _WINDOW_SECONDS:
             self._totals.popleft()
         return self._totals[0]
@@ -77,21 +76,22 @@ class History:
         )
 
 
-def _key(each: PartitionProgress) -> _Key:
-    receipt = each.receipt
-    return receipt.flow, TopicPartition(receipt.topic, receipt.partition)
+def _with(lag: int | None, lags: tuple[int | None, ...], keep: bool) -> tuple[int | None, ...]:
+    """The same object if nothing changes, as while a partition is quiet."""
+    if not keep or (len(lags) == SAMPLES and lags.count(lag) == SAMPLES):
+        return lags
+    return (*lags[1 - SAMPLES :], lag)
 
 
 def _sample(
     now: PartitionProgress,
-    before: tuple[int, int] | None,
+    before: PartitionProgress | None,
     seconds: float,
     lags: tuple[int | None, ...],
 ) -> PartitionSample:
     """A partition that was not there then, or was replaced by another of its name, has no rate yet."""
-    records, size = before if before is not None else (now.records, now.bytes)
-    if seconds <= 0:
+    if seconds <= 0 or before is None:
         return PartitionSample(*now, 0.0, 0.0, lags)
-    more, larger = now.records - records, now.bytes - size
+    more, larger = now.records - before.records, now.bytes - before.bytes
     rate = more / seconds if more > 0 else 0.0
     return PartitionSample(*now, rate, larger / seconds if larger > 0 else 0.0, lags)

@@ -7,7 +7,7 @@ Both are rendered from one snapshot by a function of `views/`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -16,8 +16,9 @@ from heliograph.connect.herder import Herder
 from heliograph.runtime.events import EventKind, EventLog
 from heliograph.web.exchange import EVENT_STREAM, RestRequest, RestResponse
 from heliograph.web.routing import Route
-from heliograph.web.streams import Next, Streams, sent_event, wants_stream
+from heliograph.web.streams import Streams, wants_stream
 from heliograph.web.ui.actions import ACTIONS, Actions
+from heliograph.web.ui.live import LivePart, View
 from heliograph.web.ui.publisher import Publisher
 from heliograph.web.ui.refreshed import Reading
 from heliograph.web.ui.rendering import html, rendered, static_file
@@ -45,16 +46,6 @@ NAVIGATION = (
     (f"{HOME}/connectors", "Connectors"),
     (f"{HOME}/plan", "Plan"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class View:
-    """A template of a live part, and the values that it shows as `page`."""
-
-    template: str
-    title: str
-    page: object
-    status: int = 200
 
 
 class Page:
@@ -113,7 +104,7 @@ class Page:
 
     def _answer(self, view: Callable[[RestRequest], View], call: RestRequest) -> RestResponse:
         if wants_stream(call):
-            return self.streams.respond(self._following(view, call))
+            return self.streams.respond(LivePart(partial(view, call)).following)
         return self._whole(view(call), call)
 
     def _whole(self, found: View, call: RestRequest, alert: str = "") -> RestResponse:
@@ -128,27 +119,12 @@ class Page:
             page=found.page,
             navigation=NAVIGATION,
             here=call.target.rstrip("/"),
-            live=f"{call.target}?{query}" if query else call.target,
+            follow=f"{call.target}?{query}" if query else call.target,
             done=ACTIONS.get(done, ""),
             subject=(call.first("connector") or "")[:_LONGEST_QUERY],
             alert=alert,
         )
         return html(text, found.status)
-
-    def _following(self, view: Callable[[RestRequest], View], call: RestRequest) -> Next:
-        """The live part, if it differs from the one sent before."""
-        before = ""
-
-        def following() -> bytes | None:
-            nonlocal before
-            found = view(call)
-            now = rendered(found.template, page=found.page)
-            if now == before:
-                return None
-            before = now
-            return sent_event("view", now)
-
-        return following
 
     def _act(self, name: str) -> Callable[[RestRequest], RestResponse]:
         def act(call: RestRequest) -> RestResponse:
@@ -185,7 +161,7 @@ class Page:
             observation=_observation(reading),
             read_ms=reading.at_ms,
         )
-        return View(template="flow.html", title=name, page=page)
+        return View(template="flow.html", title=name, page=page, rows=page.rows)
 
     def _groups(self, call: RestRequest) -> View:
         reading = self._sources.status.current()

@@ -6,17 +6,18 @@ second while a page is open, else every five seconds, for its charts.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+from heliograph.runtime.problems import Problems
 from heliograph.runtime.progress import Progress
 from heliograph.web.ui.history import History
 from heliograph.web.ui.snapshot import Snapshot
 
-log = logging.getLogger(__name__)
-
+PAGE_AREA = "page"
+_EFFECT = "the page shows older figures; the copy goes on"
 _SECONDS = 1.0
 _UNWATCHED_SECONDS = 5.0
 #: After the last look of a page.
@@ -28,7 +29,7 @@ class Publisher:
     def __init__(
         self,
         progress: Progress,
-        problems: Callable[[], Mapping[str, Mapping[str, str]]],
+        problems: Problems,
         unreachable: Callable[[], Mapping[str, tuple[str, ...]]] = dict,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -67,8 +68,12 @@ class Publisher:
         while not self._closed:
             try:
                 self.publish()
-            except Exception:
-                log.exception("the page's snapshot could not be made; the copy is not concerned")
+            except Exception as e:  # noqa: BLE001 - a problem
+                self._problems.unexpected(PAGE_AREA, e, _EFFECT)
+                # Old figures, and the problem beside them.
+                self.snapshot = replace(self.snapshot, problems=self._problems.areas())
+            else:
+                self._problems.update(PAGE_AREA, {})
             self._wake.wait(_SECONDS if self._watched else _UNWATCHED_SECONDS)
             self._wake.clear()
 
@@ -80,7 +85,7 @@ class Publisher:
             epoch=self._progress.epoch,
             restarts=self._progress.restarts,
             flows=flows,
-            problems=self._problems(),
+            problems=self._problems.areas(),
             unreachable=self._unreachable(),
         )
 

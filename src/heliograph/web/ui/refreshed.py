@@ -79,8 +79,10 @@ class Refreshed(Generic[T]):
         except HeliographError as e:
             self._reading = replace(again, failure=str(e))
         except Exception as e:
-            log.exception("page: %s cannot be read", self._name)
-            self._reading = replace(again, failure=f"{type(e).__name__}: see the log")
+            failure = f"{type(e).__name__}: see the log"
+            if before.failure != failure:  # a page asks again and again
+                log.exception("page: %s cannot be read", self._name)
+            self._reading = replace(again, failure=failure)
         with self._lock:
             spent = _LEAST_REST * (time.thread_time() - cpu)
             self._due = self._clock() + max(self._fresh_seconds, spent)

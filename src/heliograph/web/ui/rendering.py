@@ -11,6 +11,7 @@ from importlib.resources import files
 import jinja2
 
 from heliograph import __version__
+from heliograph.counted import counted
 from heliograph.web.exchange import Refused, RestResponse
 from heliograph.web.ui.views import numbers
 
@@ -101,7 +102,7 @@ def _environment() -> jinja2.Environment:
         "clock_time": numbers.clock_time,
         "iso": numbers.iso,
     }
-    environment.globals |= {"static": _address, "version": __version__, "plural": numbers.plural}
+    environment.globals |= {"static": _address, "version": __version__, "counted": counted}
     return environment
 
 

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from heliograph.model import Receipt
+from heliograph.model import Receipt, TopicPartition
+from heliograph.runtime.progress import PartitionProgress
 
 
 class PartitionSample(NamedTuple):
     """One source partition. `lags` are those of the last five minutes, oldest first, None where it was not
     known; `rate` and `byte_rate` are per second."""
 
+    key: tuple[str, TopicPartition]
     receipt: Receipt
     records: int
     bytes: int
@@ -21,6 +23,12 @@ class PartitionSample(NamedTuple):
     rate: float
     byte_rate: float
     lags: tuple[int | None, ...]
+
+    def rests(self, now: PartitionProgress, lags: tuple[int | None, ...]) -> bool:
+        """Whether it needs no new value: nothing was reported or copied lately."""
+        return (
+            now.receipt is self.receipt and lags is self.lags and not (self.rate or self.byte_rate)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

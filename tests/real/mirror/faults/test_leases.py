@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from support.clusters.stored import stored
 from support.clusters.writing import numbered, write
 from support.flows.linking import linked
 from support.flows.mirroring import Flow
+from support.flows.services import spark_environment
 from support.waiting import eventually
 
 _SHOW_CONF = """
@@ -59,16 +59,13 @@ def test_a_link_whose_leases_have_lapsed_stops_and_stores_neither_offsets_nor_sn
 def test_speculation_and_retries_of_a_users_spark_configuration_are_overridden_and_named(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "spark-defaults.conf").write_text(
-        "spark.speculation true\nspark.task.maxFailures 4\n"
-    )
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYSPARK_")}
+    users = {"spark.speculation": "true", "spark.task.maxFailures": "4"}
 
     done = subprocess.run(
         [sys.executable, "-c", _SHOW_CONF],
         capture_output=True,
         text=True,
-        env={**environment, "SPARK_CONF_DIR": str(tmp_path)},
+        env=spark_environment(tmp_path, users),
         check=True,
     )
 

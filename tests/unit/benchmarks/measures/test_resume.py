@@ -13,7 +13,7 @@ from benchmarks.targets import verdicts
 LOG = """
 02:00:01 INFO flow a->b: stored offsets and snapshots took 120 ms
 02:00:02 INFO flow a->b: recovered 250 partitions in 480 ms: 1000 records are already on the target
-02:00:02 INFO flow a->b: recovered 250 partitions in 380 ms: 2000 records are already on the target
+02:00:02 INFO flow a->b: recovered 250 partitions in 380 ms: already on the target: 2,000 records
 02:00:09 INFO flow a->b: stored offsets and snapshots took 9000 ms
 """
 

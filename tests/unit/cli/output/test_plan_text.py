@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heliograph.cli.output.plan_text import plan_blocks, summary
+from heliograph.cli.output.plan_text import plan_blocks
 from heliograph.cli.output.tables import plain
 from heliograph.inspection.mirror_plan import (
     ConfigDifference,
@@ -97,12 +97,12 @@ def test_every_change_is_shown_with_old_and_new() -> None:
 
 
 def test_the_first_line_of_a_flow_sums_it_up() -> None:
-    assert summary(FLOW) == (
-        "create 1 topics, add partitions to 1 topics, change the configuration of 1 topics, "
-        "create 1 ACLs, create 1 internal topics, commit 1 group offsets"
+    assert FLOW.summary == (
+        "create 1 topic, add partitions to 1 topic, change the configuration of 1 topic, "
+        "create 1 ACL, create 1 internal topic, commit 1 group offset"
     )
-    assert summary(EMPTY) == "nothing to create or change; records are mirrored"
-    assert summary(replace(EMPTY, unknown={"topics": "no"})) == "the plan is not complete"
+    assert EMPTY.summary == "nothing to create or change; records are mirrored"
+    assert replace(EMPTY, unknown={"topics": "no"}).summary == "the plan is not complete"
 
 
 def test_every_topic_is_named_on_demand_only() -> None:

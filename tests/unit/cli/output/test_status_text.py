@@ -86,7 +86,7 @@ def test_thousands_of_partitions_are_summed_up_by_topic_the_troubled_first() -> 
 
     header = said.index("TOPIC PARTITIONS LAG LAG TIME LAST COPY STATES ERROR")
     assert said[header + 1] == "t99 50 500 2.5 s 0.5 s 49 RUNNING, 1 FAILED 49: disk full"
-    assert "flow a->b: RUNNING (seen 1.0 s ago), 1 partitions FAILED" in said
+    assert "flow a->b: RUNNING (seen 1.0 s ago), 1 partition FAILED" in said
     assert len(said) < 100
     assert len(lines(status(flow), everything=True)) > 5_000
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import pytest
+
+from heliograph.web.ui.publisher import PAGE_AREA, Publisher
 from support.rest.pages import Figures, receipt
 from support.waiting import eventually
 
@@ -61,3 +64,29 @@ def test_a_flow_that_is_gone_leaves_nothing_behind() -> None:
     figures.tick()
 
     assert figures.publisher.snapshot.flows == {}
+
+
+def test_a_snapshot_that_cannot_be_made_is_a_problem_that_the_page_shows(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    figures, broken = Figures(), [True]
+    figures.tick(receipt("a->b", position=5, end=10))
+
+    def unreachable() -> dict[str, tuple[str, ...]]:
+        if broken:
+            raise ValueError("of a worker that has ended")
+        return {}
+
+    publisher = Publisher(figures.progress, figures.problems, unreachable)
+    publisher.start()
+    try:
+        shown = eventually(lambda: publisher.look().problems, lambda found: PAGE_AREA in found)
+        assert "ValueError: of a worker that has ended" in shown[PAGE_AREA][""]
+        counts = figures.problems.unexpected_counts
+        eventually(lambda: counts()[PAGE_AREA], lambda count: count > 1)
+        assert sum(record.exc_info is not None for record in caplog.records) == 1
+        broken.clear()
+        eventually(lambda: publisher.look().flows, lambda flows: "a->b" in flows)
+        assert figures.problems.sentences() == []
+    finally:
+        publisher.close()

@@ -65,20 +65,7 @@ def _flow(flow: FlowPlan) -> PlannedFlow:
 
 
 def _summary(flow: FlowPlan) -> str:
-    if flow.unknown:
-        return "The plan is not complete."
-    if flow.nothing_to_do:
-        return "Nothing to create or change; records are mirrored."
-    counts = (
-        (len(flow.create), "create {} topics"),
-        (len(flow.grow), "add partitions to {} topics"),
-        (len({each.topic for each in flow.configs}), "change the configuration of {} topics"),
-        (len(flow.acls), "create {} ACLs"),
-        (len(flow.missing_internal_topics), "create {} internal topics"),
-        (len(flow.groups.commits), "commit {} group offsets"),
-    )
-    words = ", ".join(each.format(f"{count:,}") for count, each in counts if count)
-    return f"{words[:1].upper()}{words[1:]}."
+    return f"{flow.summary[:1].upper()}{flow.summary[1:]}."
 
 
 def _tables(flow: FlowPlan) -> Iterator[PlanTable]:

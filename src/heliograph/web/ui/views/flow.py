@@ -87,7 +87,11 @@ def flow_page(
     """`observed`: what the clusters said at `read_ms`, None if not known; `observation`: why not."""
     samples = flow.sample.partitions if flow.sample is not None else ()
     words = query.lower().split()
-    found = [each for each in samples if all(word in _name(each).lower() for word in words)]
+    found = (
+        [each for each in samples if all(word in _name(each).lower() for word in words)]
+        if words
+        else list(samples)
+    )
     found.sort(key=_slowest)
     shown = found if everything else found[:FIRST_ROWS]
     views = _views(observed)
@@ -174,7 +178,7 @@ def _service(observed: FlowView | None) -> str:
 
 
 def _key(each: PartitionSample) -> TopicPartition:
-    return TopicPartition(each.receipt.topic, each.receipt.partition)
+    return each.key[1]
 
 
 def _name(each: PartitionSample) -> str:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from heliograph.counted import counted
 from heliograph.model import PartitionState
 from heliograph.web.ui.history import SAMPLE_SECONDS
 from heliograph.web.ui.snapshot import ConnectorView, FlowSample
-from heliograph.web.ui.views.numbers import plural
 
 #: A flow that has a lag and copies nothing for 10 s does not get on.
 _STALLED_SAMPLES = 10 // SAMPLE_SECONDS
@@ -74,7 +74,7 @@ def _without_data(problems: list[str]) -> FlowState:
 def _copying(sample: FlowSample, problems: list[str]) -> FlowState:
     states = [each.receipt.state for each in sample.partitions]
     failed, retrying = states.count(PartitionState.FAILED), states.count(PartitionState.RETRYING)
-    whole = plural(len(states), "partition")
+    whole = counted(len(states), "partition")
     if failed:
         cause = f"{failed:,} of {whole} failed{_first(sample, PartitionState.FAILED)}"
         return FlowState(label="failed", tone=Tone.BAD, cause=cause)

@@ -65,7 +65,3 @@ def iso(at_ms: int) -> str:
 
 def _at(at_ms: int) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC)
-
-
-def plural(number: int, one: str, many: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heliograph.counted import counted
 from heliograph.web.ui.snapshot import ConnectorView, Snapshot
 from heliograph.web.ui.views.flow_state import FlowState, Tone, worst
 from heliograph.web.ui.views.flows import Flow, known_flows
 from heliograph.web.ui.views.map_layout import Layout, lay_out
-from heliograph.web.ui.views.numbers import plural
 from heliograph.web.ui.views.sparkline import Sparkline, sparkline
 
 #: A map of more clusters is a knot; the table has them all.
@@ -65,8 +65,8 @@ def summary(states: Sequence[FlowState]) -> str:
     if len(set(labels)) == 1:
         few = {1: "The flow", 2: "Both flows"}
         return f"{few.get(len(labels), f'All {len(labels):,} flows')} {_verb(labels)}"
-    counted = ", ".join(f"{labels.count(each):,} {each}" for each in dict.fromkeys(labels))
-    return f"{plural(len(labels), 'flow')}: {counted}"
+    each_state = ", ".join(f"{labels.count(each):,} {each}" for each in dict.fromkeys(labels))
+    return f"{counted(len(labels), 'flow')}: {each_state}"
 
 
 def _verb(labels: Sequence[str]) -> str:

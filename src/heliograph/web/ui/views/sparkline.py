@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from heliograph.web.ui.history import SAMPLE_SECONDS, SAMPLES
 
@@ -57,24 +58,43 @@ def sparkline(
     )
 
 
-def outline(values: Sequence[float | None], *, width: int, height: int, step: int) -> str:
+@lru_cache(maxsize=8_192)
+def outline(values: tuple[float | None, ...], *, width: int, height: int, step: int) -> str:
     """The path of a chart in one of very many rows: a point for every `step` values, their largest, in whole
-    pixels."""
-    coarse = [
-        max((value for value in part if value is not None), default=None)
-        for part in (values[at : at + step] for at in range(0, len(values), step))
-    ]
+    pixels. Kept, since a row is made every second, for each page that shows it, and its values change every
+    five."""
+    coarse = _largest(values, step)
     most = max((value for value in coarse if value is not None), default=0) or 1
     apart = width * step / SAMPLES
     first = width - apart * (len(coarse) - 1)
-    paths = []
-    for run in _runs(coarse):
-        points = " ".join(
-            f"{first + apart * at:.0f} {height - 1 - value * (height - 2) / most:.0f}"
-            for at, value in run
-        )
-        paths.append(f"M{points}" if len(run) > 1 else f"M{points}h1")
-    return "".join(paths)
+    scale = (height - 2) / most
+    return "".join(
+        _path([(round(first + apart * at), round(height - 1 - value * scale)) for at, value in run])
+        for run in _runs(coarse)
+    )
+
+
+def _largest(values: tuple[float | None, ...], step: int) -> list[float | None]:
+    parts = (values[at : at + step] for at in range(0, len(values), step))
+    return [
+        max((each for each in part if each is not None), default=None)
+        if None in part
+        else max(part)  # type: ignore[type-var]
+        for part in parts
+    ]
+
+
+def _path(points: list[tuple[int, int]]) -> str:
+    """A point in the middle of a level line is left out."""
+    if len(points) == 1:
+        return "M{} {}h1".format(*points[0])
+    kept = [
+        points[at]
+        for at in range(len(points))
+        if not 0 < at < len(points) - 1
+        or not points[at - 1][1] == points[at][1] == points[at + 1][1]
+    ]
+    return "M" + " ".join(f"{x} {y}" for x, y in kept)
 
 
 def _runs(values: Sequence[float | None]) -> list[list[tuple[int, float]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from heliograph.counted import counted
 from heliograph.inspection.mirror_plan import ConfigDifference, FlowPlan, MirrorPlan
 from heliograph.web.ui.snapshot import PartitionSample, Snapshot
 
@@ -102,7 +103,7 @@ def _differences(plan: FlowPlan, remote_topic: str) -> Iterable[str]:
             yield "not created yet"
     for grown in plan.grow:
         if grown.topic == remote_topic:
-            yield f"{grown.partitions_now:,} partitions, to be {grown.partitions:,}"
+            yield f"{counted(grown.partitions_now, 'partition')}, to be {grown.partitions:,}"
     for change in plan.configs:
         if change.topic == remote_topic:
             yield difference(change)

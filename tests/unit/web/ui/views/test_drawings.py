@@ -43,10 +43,15 @@ def test_values_that_are_all_zero_are_a_line_at_the_bottom() -> None:
 
 
 def test_the_chart_of_a_row_has_fewer_points_and_keeps_the_largest_values() -> None:
-    path = outline([0, 0, 9, 0, None, None, 3, 3], width=72, height=18, step=2)
+    path = outline((0, 0, 9, 0, None, None, 3, 3), width=72, height=18, step=2)
 
     assert path == "M65 17 67 1M72 12h1"
-    assert outline([], width=72, height=18, step=2) == ""
+    assert outline((), width=72, height=18, step=2) == ""
+
+
+def test_a_level_line_in_the_chart_of_a_row_has_two_points() -> None:
+    assert outline((0,) * 60, width=60, height=18, step=1) == "M1 17 60 17"
+    assert outline((0, 0, 0, 4, 4, 4), width=60, height=18, step=1) == "M55 17 57 17 58 1 60 1"
 
 
 @pytest.mark.parametrize("tall", [False, True])

@@ -138,7 +138,7 @@ def test_topics_show_their_remote_names_figures_and_differences() -> None:
 
     assert [(row.topic, row.lag, row.differences) for row in page.flows[0].rows] == [
         ("orders", 7, ("retention.ms: 1 (default) → 2",)),
-        ("payments", None, ("1 partitions, to be 2",)),
+        ("payments", None, ("1 partition, to be 2",)),
         ("new", None, ("not created yet",)),
     ]
     assert "excluded by topics.exclude" in rendered("topics.html", page=page)
@@ -149,8 +149,8 @@ def test_a_plan_is_a_sentence_and_tables() -> None:
     text = rendered("plan.html", page=page)
 
     assert page.flows[0].summary == (
-        "Create 1 topics, add partitions to 1 topics, change the configuration of 1 topics, "
-        "create 1 internal topics."
+        "Create 1 topic, add partitions to 1 topic, change the configuration of 1 topic, "
+        "create 1 internal topic."
     )
     for words in (
         "orders: grant ALTER_CONFIGS",
