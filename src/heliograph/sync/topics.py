@@ -98,11 +98,12 @@ def ensure_routed_topics(
     for action in ready:
         if action.topic not in refused:
             log.info("flow %s: %s, for records routed to it", flow.name, _describe(action))
-    return {
+    problems = {
         topic: f"{topic}: records of {wanted[topic]} are routed to it, and it cannot be created: {error}"
         for topic, error in {**failed, **refused}.items()
-        if error.code != ErrorCode.TOPIC_ALREADY_EXISTS
     }
+    there = target.refresh(problems).partitions if problems else {}
+    return {topic: problem for topic, problem in problems.items() if topic not in there}
 
 
 def _without_brokers_own(
