@@ -23,6 +23,7 @@ HeliographError
 ├── Fenced                   another process has taken over the transactional.id
 ├── LeaseRefused             the driver refuses this attempt of a task
 ├── LeaseLapsed              the driver did not confirm a task's leases in time
+├── RecordRejected           one record failed in a chain of transformations
 └── RecordTooLarge           one record is larger than the target allows
 """
 
@@ -160,6 +161,10 @@ class LeaseRefused(HeliographError):
 
 class LeaseLapsed(HeliographError):
     """The driver did not confirm a task's leases in time: another task may copy its partitions by now."""
+
+
+class RecordRejected(HeliographError):
+    """Under the policy `fail`: a record failed in a chain of transformations, or is too large after it."""
 
 
 class RecordTooLarge(HeliographError):

@@ -406,7 +406,8 @@ class Receipt:
     copied_ms     time of the target's last acknowledgement, -1 if there was none
     foreign       records of other writers between ours on the remote partition
     fallbacks     how often the copy resumed at least once, so that records may be duplicated
-    quarantined   records not mirrored because the target rejects them
+    quarantined   records not mirrored: the target rejects them, or they failed in a lane
+    skipped       records left out because they failed in a lane, under on.error = skip
     throttled     the flow's byte rate has slowed the copy in the last 2 s
     snapshot      only in the last receipt of an epoch
     acked_offsets only in the last receipt of an epoch, under exactly once
@@ -414,6 +415,7 @@ class Receipt:
     mark          of the newest record fetched, which may be ahead of `position`
     generation    of the lease
     recheck       a topic is missing or is not the one of the lease: the driver has to check
+    wanted        a topic that records are routed to, for the driver to create; the partition waits
     newest_ms     the newest record timestamp on the target, -1 if there is none
     resumes       how often it was determined how much is on the target
     batches       of the source, by what became of them
@@ -449,6 +451,8 @@ class Receipt:
     batches: BatchCounts = NO_BATCHES
     ages: Times = NO_TIMES
     latencies: Times = NO_TIMES
+    skipped: int = 0
+    wanted: str | None = None
 
     def without_news(self) -> Receipt:
         """Once it was sent: without what is new since the previous receipt."""

@@ -13,6 +13,7 @@ from heliograph.errors import ClientError, Fenced, HeliographError
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import SILENT_SECONDS, IsolationLevel, Lease, ProducerIdentity, Receipt
 from simulation.driver import Driver
+from simulation.lane import SomeChain
 from simulation.network import SimulatedClient
 from simulation.state_topic import SimulatedBackgroundWriter
 from simulation.world import SOURCE, World
@@ -287,6 +288,7 @@ class Mirror:
             stopped=lambda: False,
             lapsed=lambda: self._world.clock.now >= task.lapses_at,
             transaction=transaction,
+            chain=None if flow.lane is None else SomeChain(),
         )
         task = Task(loop, target)
         return task

@@ -13,8 +13,11 @@ from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
-from heliograph.copy.commits import Commits
+from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.committed_log import CommittedLog
+from heliograph.copy.lane.outlet import Outlet
+from heliograph.copy.lane.partition import LanePartition
+from heliograph.copy.lane.spans import Spans
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
@@ -189,17 +192,17 @@ def forget_what_was_acknowledged(patch: pytest.MonkeyPatch) -> None:
 
 def commit_without_offsets(patch: pytest.MonkeyPatch) -> None:
     """Records are committed, and the offset of them is not."""
-    patch.setattr(Commits, "_positions", lambda _: {})
+    patch.setattr(RecordsWritten, "positions", lambda _: {})
 
 
 def store_one_further(patch: pytest.MonkeyPatch) -> None:
     """The offset that a transaction stores is one too high."""
-    positions = Commits._positions
+    positions = RecordsWritten.positions
 
-    def further(self: Commits) -> dict[Partition, int]:
+    def further(self: RecordsWritten) -> dict[Partition, int]:
         return {copy: position + 1 for copy, position in positions(self).items()}
 
-    patch.setattr(Commits, "_positions", further)
+    patch.setattr(RecordsWritten, "positions", further)
 
 
 def go_on_behind_an_abort(patch: pytest.MonkeyPatch) -> None:
@@ -221,6 +224,27 @@ def trust_every_leader(patch: pytest.MonkeyPatch) -> None:
 def commit_behind_lost_markers(patch: pytest.MonkeyPatch) -> None:
     """The marker of a commit may also decide over older records that have lost theirs."""
     patch.setattr(CommittedLog, "vouch", lambda *_: None)
+
+
+def write_on_while_a_transaction_ends(patch: pytest.MonkeyPatch) -> None:
+    """What a lane prepares while its transaction is ended belongs to that one, and the offset does not."""
+    patch.setattr(Outlet, "close", lambda _: None)
+
+
+def store_what_is_on_its_way(patch: pytest.MonkeyPatch) -> None:
+    """A lane's transaction stores the position of what was fetched."""
+    patch.setattr(LanePartition, "committing", property(lambda copy: copy.position))
+
+
+def pass_what_is_not_in_quarantine_yet(patch: pytest.MonkeyPatch) -> None:
+    """A lane's records count once the first batch of their span does."""
+
+    def advance(self: Spans, done: int) -> int:
+        while self._spans and self._spans[0].open < 2:
+            done = self._spans.popleft().end
+        return done
+
+    patch.setattr(Spans, "advance", advance)
 
 
 class Mutation(NamedTuple):
@@ -255,6 +279,9 @@ MUTATIONS = (
     Mutation(go_on_behind_an_abort, scenarios.QUARANTINE, Delivery.EXACTLY_ONCE),
     Mutation(trust_every_leader, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
     Mutation(commit_behind_lost_markers, scenarios.EVERYTHING, Delivery.EXACTLY_ONCE),
+    Mutation(write_on_while_a_transaction_ends, scenarios.RESTARTS, Delivery.LANE),
+    Mutation(store_what_is_on_its_way, scenarios.RESTARTS, Delivery.LANE),
+    Mutation(pass_what_is_not_in_quarantine_yet, scenarios.RESTARTS, Delivery.LANE),
 )
 
 

@@ -25,6 +25,7 @@ from heliograph.copy import (
     transactional,
 )
 from heliograph.copy.bookkeeping import offset_syncs
+from heliograph.copy.lane import exactly_once
 from heliograph.model import Gap
 from heliograph.plan.resume import Resumption, resumption
 from heliograph.runtime.flow import observed_flow, partition_gaps, resume_points
@@ -39,7 +40,7 @@ from simulation.state_topic import (
 from simulation.transactional_target import TransactionalWorld
 from simulation.world import Fallback, LoggedGap, World
 
-_WAITING = (log_reader, loop, producers, transactional)
+_WAITING = (log_reader, loop, producers, transactional, exactly_once)
 _LONGEST_WAIT = 0.1
 
 

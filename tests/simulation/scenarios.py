@@ -32,10 +32,22 @@ class Feature(StrEnum):
 class Delivery(StrEnum):
     AT_LEAST_ONCE = "at-least-once"
     EXACTLY_ONCE = "exactly-once"
+    LANE = "lane"  # exactly once, and records are dropped or fail on their way
+    LANE_AT_LEAST_ONCE = "lane-at-least-once"
+
+    @property
+    def in_lane(self) -> bool:
+        return self in (Delivery.LANE, Delivery.LANE_AT_LEAST_ONCE)
+
+    @property
+    def exactly_once(self) -> bool:
+        return self in (Delivery.EXACTLY_ONCE, Delivery.LANE)
 
 
 #: Exactly once reads the source under read_committed only.
 _AT_LEAST_ONCE_ONLY = frozenset({Feature.ISOLATION})
+#: A lane does not compare the target's log with what it has written.
+_NOT_IN_A_LANE = frozenset({Feature.TARGET_LOSES, Feature.TARGET_RETENTION})
 
 _CERTAIN = frozenset(
     {
@@ -69,7 +81,8 @@ class Scenario:
     def under(self, delivery: Delivery) -> Scenario:
         if delivery is Delivery.AT_LEAST_ONCE:
             return self
-        return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY)
+        without = _NOT_IN_A_LANE if delivery.in_lane else frozenset()
+        return replace(self, features=self.features - _AT_LEAST_ONCE_ONLY - without)
 
     @property
     def certain(self) -> bool:

@@ -9,8 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from heliograph.config.formats.mm2_properties import load
-from heliograph.config.mirror_config import FlowConfig, MirrorConfig
+from heliograph.config.mirror_config import FlowConfig, LaneConfig, MirrorConfig
+from heliograph.transforms.on_error import OnError
 from simulation.faults import Event, append, events, take_state_away
+from simulation.lane import is_dropped
 from simulation.mirror import Mirror
 from simulation.oracle import Oracle
 from simulation.patches import in_place
@@ -60,9 +62,13 @@ class Run:
 
 
 def simulate(seed: int, scenario: Scenario, delivery: Delivery = Delivery.AT_LEAST_ONCE) -> Run:
-    exactly_once = delivery is Delivery.EXACTLY_ONCE
+    exactly_once, lane = delivery.exactly_once, delivery.in_lane
     scenario = scenario.under(delivery)
-    config, flow = _configuration(scenario.has(Feature.QUARANTINE), exactly_once)
+    config, flow = _configuration(lane or scenario.has(Feature.QUARANTINE), exactly_once)
+    if lane:
+        flow = replace(
+            flow, lane=LaneConfig(on_error=OnError.QUARANTINE, quarantines_oversize=True)
+        )
     quarantine = flow.quarantine.name if flow.quarantine is not None else None
     kind = TransactionalWorld if exactly_once else World
     world = kind(seed, flow.offsets_topic.name, quarantine)
@@ -71,7 +77,12 @@ def simulate(seed: int, scenario: Scenario, delivery: Delivery = Delivery.AT_LEA
             violations = _live(world, scenario, config, flow)
     except Exception as e:  # noqa: BLE001 - whatever the copy loop raises is a finding
         violations = [f"crashed: {e!r}"]
-    oracle = Oracle(world, scenario)
+    oracle = Oracle(
+        world,
+        scenario,
+        is_owed=lambda at: not (lane and is_dropped(at)),
+        may_double=lane and not exactly_once,
+    )
     world.happened.update(gap.kind.value for gap in {logged.gap for logged in world.gaps})
     if world.quarantine is not None:
         world.happened["record quarantined"] = world.logs[world.quarantine].end

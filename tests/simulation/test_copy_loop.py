@@ -95,6 +95,26 @@ def test_no_law_is_violated_under_exactly_once_with_every_fault_at_once() -> Non
         assert happened[fault], fault
 
 
+def test_no_law_is_violated_in_a_lane_with_every_fault_at_once() -> None:
+    """Records are dropped, fail, or pass; what fails is in quarantine, in the same transaction."""
+    happened = hold(scenarios.EVERYTHING, _EXACTLY_ONCE, Delivery.LANE)
+    for fault in (
+        "kill",
+        "freeze_task",
+        "end_epoch",
+        "deny",
+        "restart_target",
+        "record quarantined",
+    ):
+        assert happened[fault], fault
+
+
+def test_a_lane_at_least_once_loses_nothing_and_keeps_the_order_of_each_task() -> None:
+    happened = hold(scenarios.EVERYTHING, _SEEDS, Delivery.LANE_AT_LEAST_ONCE)
+    assert happened["kill"]
+    assert happened["record quarantined"]
+
+
 def test_what_the_target_loses_under_exactly_once_is_copied_again_once() -> None:
     assert hold(scenarios.TARGET_LOSES, delivery=Delivery.EXACTLY_ONCE)["TARGET_LOST"]
 

@@ -46,6 +46,7 @@ def partition(number: int = 0, topic: str = "orders") -> PartitionFigures:
         foreign=1,
         fallbacks=2,
         quarantined=3,
+        skipped=2,
         resumes=4,
         batches=BatchCounts(10, 5, 2, 1, 3),
         latencies=times(0.02, 0.3),

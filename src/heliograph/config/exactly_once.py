@@ -27,10 +27,11 @@ class ExactlyOnceSettings:
     producer: TypedSettings
     isolation_level: IsolationLevel
     warnings: list[str]
+    by_default: bool = False  # exactly once unless the worker says otherwise
 
     def read(self) -> ExactlyOnce | None:
         self._check_required()
-        support = self.worker.text(_SUPPORT)
+        support = self._support()
         if support == "preparing":
             self._warn(
                 self.worker,
@@ -39,7 +40,8 @@ class ExactlyOnceSettings:
             )
         if support != "enabled":
             return None
-        if self.isolation_level is not IsolationLevel.READ_COMMITTED:
+        committed = self.isolation_level is IsolationLevel.READ_COMMITTED
+        if not committed and _SUPPORT in self.worker.settings:
             self._warn(
                 self.worker,
                 _SUPPORT,
@@ -52,10 +54,16 @@ class ExactlyOnceSettings:
         self._check_interval(found)
         return found
 
+    def _support(self) -> str:
+        """A worker that says nothing: disabled, as in Connect; enabled where records are transformed, since a
+        copy that cannot count on the target's log would write records twice after each crash."""
+        by_default = self.by_default and _SUPPORT not in self.worker.settings
+        return "enabled" if by_default else self.worker.text(_SUPPORT)
+
     def _check_required(self) -> None:
         if self.connector.text(_REQUIRED).lower() != "required":
             return
-        if self.worker.text(_SUPPORT) != "enabled":
+        if self._support() != "enabled":
             self._problem(
                 f"required, but exactly once is not enabled; set {self.worker_prefix}{_SUPPORT} = enabled"
             )

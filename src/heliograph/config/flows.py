@@ -12,6 +12,7 @@ from heliograph.config.flow_classes import (
     read_classes,
     usable_policy,
 )
+from heliograph.config.lane import LaneSettings, untranslated
 from heliograph.config.mirror_config import (
     Checkpoints,
     ConfigSync,
@@ -20,6 +21,7 @@ from heliograph.config.mirror_config import (
     FlowConfig,
     Heartbeats,
     InternalTopic,
+    LaneConfig,
     Limits,
     OffsetSyncs,
 )
@@ -39,6 +41,7 @@ from heliograph.model import (
 )
 from heliograph.permitted import Permitted
 from heliograph.policy.naming import ReplicationPolicy
+from heliograph.transforms.on_error import OnError
 
 #: Connect keeps connector configurations in one partition, to keep their order.
 _CONFIG_PARTITIONS = 1
@@ -108,6 +111,10 @@ class Pair:
         check_filters(classes, connector)
         checkpoints = self._checkpoints(connector, policy) if follows_groups else None
         exact = connector.text("offset.translation") == Translation.EXACT
+        lane = LaneSettings(
+            connector=connector, modules=classes.modules, warnings=self.warnings
+        ).read()
+        translates = self._translates(lane, checkpoints)
         own_topics = is_own(classes.topic_filter)
         return FlowConfig(
             name=self.name,
@@ -135,14 +142,25 @@ class Pair:
             offset_flush_interval_ms=worker.number("offset.flush.interval.ms"),
             config_sync=_config_sync(classes, connector),
             acl_sync_interval_seconds=connector.interval("sync.topic.acls"),
-            offset_syncs=self._offset_syncs(connector, policy),
+            offset_syncs=self._offset_syncs(connector, policy) if translates else None,
             # Also without checkpoints: the checkpoint connector may be another one.
-            keeps_offset_map=exact,
-            checkpoints=checkpoints,
-            exactly_once=self._exactly_once(connector, isolation_level),
+            keeps_offset_map=exact and translates,
+            checkpoints=checkpoints if translates else None,
+            exactly_once=self._exactly_once(connector, isolation_level, in_lane=lane is not None),
             limits=self._limits(connector),
-            quarantine=self._quarantine(connector),
+            quarantine=self._quarantine(connector, lane),
+            lane=lane,
         )
+
+    def _translates(self, lane: LaneConfig | None, checkpoints: Checkpoints | None) -> bool:
+        """Whether offsets can be translated; warns if the flow would write checkpoints."""
+        why = untranslated(lane)
+        if why is not None and checkpoints is not None:
+            self.warnings.append(
+                f"{self.name}: {why}: no checkpoints are written, and groups are not synced; "
+                "emit.checkpoints.enabled = false says that this is meant"
+            )
+        return why is None
 
     def heartbeats(self, *, alone: bool = False) -> Heartbeats | None:
         """`alone`: the pair has a worker in MM2, and no flow here."""
@@ -170,7 +188,7 @@ class Pair:
         )
 
     def _exactly_once(
-        self, connector: TypedSettings, isolation_level: IsolationLevel
+        self, connector: TypedSettings, isolation_level: IsolationLevel, *, in_lane: bool
     ) -> ExactlyOnce | None:
         return ExactlyOnceSettings(
             worker_prefix=self.settings.worker_prefix,
@@ -180,6 +198,7 @@ class Pair:
             producer=self._producer(),
             isolation_level=isolation_level,
             warnings=self.warnings,
+            by_default=in_lane,
         ).read()
 
     def _limits(self, connector: TypedSettings) -> Limits:
@@ -194,9 +213,12 @@ class Pair:
             bytes_per_second=connector.number("throttle.bytes.per.second"),
         )
 
-    def _quarantine(self, connector: TypedSettings) -> InternalTopic | None:
+    def _quarantine(
+        self, connector: TypedSettings, lane: LaneConfig | None
+    ) -> InternalTopic | None:
         """The default name starts with `mm2` and ends with `.internal`, so MM2 never mirrors the topic."""
-        if connector.text("oversize.record.policy") == "fail":
+        wanted = lane is not None and lane.on_error is OnError.QUARANTINE
+        if connector.text("oversize.record.policy") == "fail" and not wanted:
             return None
         return InternalTopic(
             name=connector.text("quarantine.topic") or f"mm2-quarantine.{self.source}.internal",

@@ -22,6 +22,7 @@ from heliograph.policy.group_filter import GroupFilter
 from heliograph.policy.naming import ReplicationPolicy
 from heliograph.policy.replication import why_not_replicated
 from heliograph.policy.topic_filter import TopicFilter
+from heliograph.transforms.on_error import OnError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,24 @@ class ExactlyOnce:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaneConfig:
+    """How records are transformed on their way. `transforms`: the settings of Connect's transformations and
+    predicates, which each task reads into a chain. `function`: the user's own, `module:function`, after them;
+    `modules` may be imported for it, None for any module.
+
+    `routes`: records may go to other topics than the remote one, so that offsets are not translated.
+    `quarantines_oversize`: also records that are too large for the target go to the quarantine topic.
+    """
+
+    transforms: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    function: str | None = None
+    modules: frozenset[str] | None = None
+    on_error: OnError = OnError.FAIL
+    routes: bool = False
+    quarantines_oversize: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FlowConfig:
     """One enabled flow. `name` is `source->target`, in aliases, or the name of a connector of a Connect
     worker, where several connectors may have the same aliases. `group_id` is the group of Connect's workers;
@@ -189,8 +208,10 @@ class FlowConfig:
     checkpoints: Checkpoints | None
     exactly_once: ExactlyOnce | None
     limits: Limits
-    #: Lists records that are too large for the target; None: such a record stops its partition.
+    #: Lists records that are too large for the target, or fail in the lane; None: they stop their partition.
     quarantine: InternalTopic | None
+    #: Transforms records on their way; None: batches are copied as they are.
+    lane: LaneConfig | None = None
 
     @property
     def policy(self) -> ReplicationPolicy:

@@ -16,15 +16,13 @@ import time
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
 
-from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import Producer
 from heliograph.client.produce.transactions import Transaction
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.bookkeeping.offset_store import OffsetStore
+from heliograph.copy.bookkeeping.written import Committed, Written
 from heliograph.copy.partition import Partition
-from heliograph.copy.quarantine import Quarantine
 from heliograph.errors import BrokerError, ClientError, HeliographError
-from heliograph.mm2.connect.offset_records import Logs
 from heliograph.model import TopicPartition
 from heliograph.plan.commits import CommitPolicy
 from heliograph.wire.error_codes import ErrorCode
@@ -36,7 +34,6 @@ log = logging.getLogger(__name__)
 _PATIENCE = 2 / 3
 #: With more than this buffered, records arrive faster than the target takes them.
 _BEHIND_BYTES = 1 << 20
-_NOTHING = memoryview(b"")
 _TRANSACTION_ABORTABLE = 120
 
 
@@ -49,23 +46,20 @@ class _Phase(Enum):
 
 
 class Commits:
-    """Part of one copy loop, for its thread. `vouch` is called before a commit, with the target offset of
-    each partition's first record in it; it returns why the transaction must be aborted, if it must.
+    """Part of one copy loop, for its thread. `written` is what the transaction has, and says what to store.
     `committed(partition, batch, base_offset)` is called for each committed batch, in order; `voided(cause,
     failures)` after an abort, with the partitions that failed."""
 
     def __init__(
         self,
         flow: FlowConfig,
-        copies: Mapping[TopicPartition, Partition],
+        written: Written,
         *,
         producer: Producer,
         transaction: Transaction,
         offsets: OffsetStore,
-        quarantine: Quarantine,
         flush_delay: float,
-        vouch: Callable[[Mapping[Partition, int]], str | None],
-        committed: Callable[[TopicPartition, ProducerBatch, int], None],
+        committed: Committed,
         voided: Callable[[str, Mapping[Partition, ClientError]], None],
     ) -> None:
         assert flow.exactly_once is not None
@@ -73,12 +67,11 @@ class Commits:
         self.count = 0
         self.aborted = 0
         self._flow = flow
-        self._copies = copies  # by target partition
+        self._written = written
+        self._copies = written.copies()
         self._producer = producer
         self._transaction = transaction
         self._offsets = offsets
-        self._quarantine = quarantine
-        self._vouch = vouch
         self._committed = committed
         self._voided = voided
         self._policy = CommitPolicy(
@@ -88,11 +81,10 @@ class Commits:
         self._flush_seconds = flow.offset_flush_interval_ms / 1000
         self._phase = _Phase.WRITE
         self._hurried = False
-        self._landed: list[tuple[TopicPartition, ProducerBatch, int]] = []
         self._storing: dict[Partition, int] = {}
         self._failures: dict[Partition, ClientError] = {}
         self._cause = ""
-        self._began = self._ended = self._written = time.monotonic()
+        self._began = self._ended = time.monotonic()
         self._took = 0.0
         self._next_flush = self._ended + flush_delay
 
@@ -109,39 +101,27 @@ class Commits:
     @property
     def done(self) -> bool:
         """Whether everything is committed."""
-        return self.ended and not any(copy.to_store for copy in self._copies.values())
+        return self.ended and not any(copy.to_store for copy in self._copies)
 
     def hurry(self) -> None:
         """Commit as soon as possible, also offsets without new records."""
         self._hurried = True
 
-    def landed(self, partition: TopicPartition, batch: ProducerBatch, base_offset: int) -> None:
-        """A batch was acknowledged. If it shows that the target has lost records, abort the transaction."""
-        copy = self._copies.get(partition)
-        if copy is not None and copy.shows_loss(base_offset):
-            self._void(f"{partition}: the target has lost acknowledged records")
-        if partition in self._copies or partition.topic in self._quarantine.topics:
-            batch.data = _NOTHING  # frees the memory of its fetch response
-            self._landed.append((partition, batch, base_offset))
-            self._written = time.monotonic()
-
     def refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._blame(partition, error)
-        self._void(str(error))
+        self.void(str(error))
 
     def _blame(self, partition: TopicPartition, error: ClientError) -> None:
         """Note which partitions failed; none, if it is the offsets topic."""
-        if partition in self._copies:
-            self._failures[self._copies[partition]] = error
-        elif partition.topic in self._quarantine.topics:
-            self._failures |= dict.fromkeys(self._quarantine.waiting(), error)
+        self._failures |= dict.fromkeys(self._written.owners(partition), error)
 
     def void_unsettled(self, cause: str) -> None:
         """Abort unless the transaction is being ended already."""
         if self._phase in (_Phase.SETTLE, _Phase.STORE):
-            self._void(cause)
+            self.void(cause)
 
-    def _void(self, cause: str) -> None:
+    def void(self, cause: str) -> None:
+        """Abort the transaction."""
         if self._phase is not _Phase.VOID:
             self._cause = cause
         self._phase = _Phase.VOID
@@ -158,11 +138,11 @@ class Commits:
         now = time.monotonic()
         if self._phase is _Phase.WRITE and self._is_due(now):
             self._began = now
-            self._producer.hold(self._copies)
+            self._written.hold()
             self._phase = _Phase.SETTLE
-        if self._phase is _Phase.SETTLE and not self._producer.unsettled(self._copies):
+        if self._phase is _Phase.SETTLE and self._written.settled():
             reach(self._store)
-        if self._phase is _Phase.STORE and self._producer.idle_but_for(self._copies):
+        if self._phase is _Phase.STORE and self._written.stored():
             self._phase = _Phase.END
         if self._phase is _Phase.END:
             reach(self._commit)
@@ -180,69 +160,25 @@ class Commits:
         if not self._hurried and now < self._next_flush:
             return False
         self._next_flush = now + self._flush_seconds
-        return any(copy.to_store for copy in self._copies.values())
+        return any(copy.to_store for copy in self._copies)
 
     def _due(self) -> float:
         assert self._transaction.opened is not None
         return self._policy.due(
             opened=self._transaction.opened,
-            written=self._written,
+            written=self._written.newest,
             ended=self._ended,
             took=self._took,
             behind=self._producer.buffered_bytes > _BEHIND_BYTES,
         )
 
     def _store(self) -> None:
-        if (cause := self._vouch(self._first_offsets())) is not None:
-            self._void(cause)
+        if (cause := self._written.doubt()) is not None:
+            self.void(cause)
             return
-        self._storing = self._positions()
-        self._offsets.append(self._storing, self._logs())
+        self._storing = self._written.positions()
+        self._offsets.append(self._storing, self._written.logs(self._storing))
         self._phase = _Phase.STORE
-
-    def _first_offsets(self) -> dict[Partition, int]:
-        """Of each partition with records in this transaction, the first one's offset on the target."""
-        firsts: dict[Partition, int] = {}
-        for partition, _, base_offset in self._landed:
-            if (copy := self._copies.get(partition)) is not None:
-                firsts.setdefault(copy, base_offset)
-        return firsts
-
-    def _positions(self) -> dict[Partition, int]:
-        """The offsets to store: the end of each partition's records in this transaction or earlier ones. With
-        records also the offset that is stored already: what the target had lost is at other offsets now."""
-        ends: dict[Partition, int] = {}
-        counts: dict[Partition, int] = {}
-        for partition, batch, _ in self._landed:
-            copy = self._copies.get(partition)
-            if copy is None:
-                continue  # a quarantined record advances its partition when it is committed
-            ends[copy] = batch.next_offset
-            counts[copy] = counts.get(copy, 0) + 1
-        for copy, count in counts.items():
-            if copy.outstanding == count:  # dropped batches after the last one are done, too
-                ends[copy] = max(ends[copy], copy.position)
-        wanted = {copy: ends.get(copy, copy.acked) for copy in self._copies.values()}
-        return {
-            copy: end
-            for copy, end in wanted.items()
-            if (end != copy.offset.position or copy in counts) and copy.numbers.base is None
-        }
-
-    def _logs(self) -> dict[Partition, Logs]:
-        """For each partition, the least length of the remote log once this transaction is committed, and the
-        leader epoch mark of the source."""
-        found = {copy: max(copy.remote.floor, copy.remote.downstream) for copy in self._storing}
-        last = {copy: copy.remote.last for copy in self._storing}
-        for partition, batch, base_offset in self._landed:
-            copy = self._copies.get(partition)
-            if copy in found and base_offset >= 0:
-                end = base_offset + batch.record_count
-                found[copy], last[copy] = max(found[copy], end), end - 1
-        return {
-            copy: Logs(length, copy.source_mark, last[copy], _epoch(copy))
-            for copy, length in found.items()
-        }
 
     def _commit(self) -> None:
         marked = self._transaction.partitions
@@ -251,19 +187,15 @@ class Commits:
         except BrokerError as e:
             if e.code != _TRANSACTION_ABORTABLE:
                 raise self._undecided(e) from e
-            self._void(str(e))
+            self.void(str(e))
             return
         now = time.monotonic()
         self._took, self._ended = now - self._began, now
         self._offsets.times.note(self._took)
         self.count += 1
-        landed, self._landed = self._landed, []
-        for partition, batch, base_offset in landed:
-            self._committed(partition, batch, base_offset)
+        self._written.commit(self._committed, marked)
         for copy, position in self._storing.items():
             copy.store(position)
-        for partition in marked & self._copies.keys():
-            self._copies[partition].pass_marker()
         self._storing = {}
         self._phase = _Phase.WRITE
         self._producer.go_on()
@@ -290,7 +222,8 @@ class Commits:
         )
         self._producer.drop_all()
         self._producer.go_on()
-        self._landed, self._storing = [], {}
+        self._written.abort()
+        self._storing = {}
         self._ended = time.monotonic()
         self._phase = _Phase.WRITE
         failures, self._failures = self._failures, {}
@@ -306,8 +239,4 @@ class Commits:
             return
         for partition, error in self._producer.troubles().items():
             self._blame(partition, error)
-        self._void(f"not acknowledged within {now - since:.0f} s")
-
-
-def _epoch(copy: Partition) -> int:
-    return -1 if copy.remote.leader_epoch is None else copy.remote.leader_epoch
+        self.void(f"not acknowledged within {now - since:.0f} s")

@@ -36,6 +36,12 @@ from heliograph.copy.bookkeeping.task_report import Measured, clients
 from heliograph.copy.buffer_pool import BufferPool, fetch_limits
 from heliograph.copy.cluster_retry import ClusterRetry
 from heliograph.copy.delivery import SIDE_SECONDS, Delivery, LoopParts
+from heliograph.copy.lane.chain import Chain
+from heliograph.copy.lane.lane import Lane
+from heliograph.copy.lane.outlet import Outlet
+from heliograph.copy.lane.partition import LanePartition
+from heliograph.copy.lane.source_events import LaneSource
+from heliograph.copy.lane.target_events import LaneTarget
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.partition import Partition
 from heliograph.copy.producer_recovery import ProducerRecovery
@@ -60,7 +66,8 @@ _TICK_SECONDS = 0.1
 
 class CopyLoop:
     """`probe_client` is a client of the target that nothing else uses; `offsets` is a client of the cluster
-    that holds the offsets topic, if that is not the target. A `transaction` makes delivery exactly once."""
+    that holds the offsets topic, if that is not the target. A `transaction` makes delivery exactly once; a
+    `chain` transforms the records (`lane/`)."""
 
     def __init__(
         self,
@@ -75,6 +82,7 @@ class CopyLoop:
         lapsed: Callable[[], bool] = lambda: False,
         patience_seconds: float = 60.0,
         transaction: Transaction | None = None,
+        chain: Chain | None = None,
     ) -> None:
         self.flow = flow
         self._patience_seconds = patience_seconds
@@ -82,7 +90,8 @@ class CopyLoop:
         self._target = target
         self._stopped = stopped
         self._lapsed = lapsed
-        copies = [
+        lanes = [] if chain is None else self._new_lanes(leases, transaction)
+        copies: Sequence[Partition] = lanes or [
             Partition(lease, flow.isolation_level, transaction is not None) for lease in leases
         ]
         self._copies = {copy.source: copy for copy in copies}
@@ -96,8 +105,15 @@ class CopyLoop:
         self._quarantine = Quarantine(flow)
         self._producers = self._new_producers(offsets or target, transaction)
         self._producer = self._producers.records
-        self._buffers = BufferPool(flow.limits.buffer_memory, copies, self._fetcher, self._producer)
         self._reach = ClusterRetry(flow.name, copies)
+        outlet = Outlet(flow.name, target, self._producer, self._reach)
+        self._buffers = BufferPool(
+            flow.limits.buffer_memory,
+            () if lanes else copies,  # other partitions may have batches in a queue of a lane
+            self._fetcher,
+            self._producer,
+            paused=lambda: outlet.closed,
+        )
         self._state = BackgroundWriter(
             target.config,
             state_topic(flow.source),
@@ -126,6 +142,7 @@ class CopyLoop:
             syncs=self._syncs,
             snapshots=self._snapshots,
         )
+        self._lane = None if chain is None else self._new_lane(chain, lanes, outlet)
         self._recovery = ProducerRecovery(
             flow, probe_client, self._producer, self._snapshots, on_loss=self._on_loss
         )
@@ -145,6 +162,26 @@ class CopyLoop:
         self._next_tick = 0.0
         self._last_progress = time.monotonic()
         self._done = False
+
+    def _new_lanes(
+        self, leases: Iterable[Lease], transaction: Transaction | None
+    ) -> list[LanePartition]:
+        return [
+            LanePartition(lease, self.flow.isolation_level, transaction is not None)
+            for lease in leases
+        ]
+
+    def _new_lane(self, chain: Chain, copies: Sequence[LanePartition], outlet: Outlet) -> Lane:
+        assert self.flow.lane is not None
+        return Lane(
+            flow=self.flow,
+            settings=self.flow.lane,
+            chain=chain,
+            copies=copies,
+            outlet=outlet,
+            subscription=self._subscription,
+            target=LaneTarget(self.flow.name, self._target, outlet, self._subscription),
+        )
 
     def _new_fetcher(self) -> Fetcher:
         bounded = any(copy.lease.end is not None for copy in self._copies.values())
@@ -199,6 +236,8 @@ class CopyLoop:
             lost=self._on_loss,
             require_leases=self._require_leases,
         )
+        if self._lane is not None:
+            return self._lane.delivery(parts, transaction)
         return AtLeastOnce(parts) if transaction is None else Transactional(parts, transaction)
 
     def _new_measured(self) -> Measured:
@@ -213,7 +252,9 @@ class CopyLoop:
             began=self._began,
         )
 
-    def _new_source_events(self) -> SourceEvents:
+    def _new_source_events(self) -> SourceEvents | LaneSource:
+        if self._lane is not None:
+            return self._lane.source(self._gaps, self._note_progress)
         return SourceEvents(
             flow=self.flow,
             copies=self._copies,
@@ -225,7 +266,9 @@ class CopyLoop:
             progressed=self._note_progress,
         )
 
-    def _new_target_events(self, probe_client: ClusterClient) -> TargetEvents:
+    def _new_target_events(self, probe_client: ClusterClient) -> TargetEvents | LaneTarget:
+        if self._lane is not None:
+            return self._lane.target
         return TargetEvents(
             flow=self.flow,
             copies=self._by_target,

@@ -89,7 +89,11 @@ class Partition:
     fallbacks: int = 0
     foreign: int = 0  # records of other writers between ours
     quarantined: int = 0  # records that were not mirrored
+    skipped: int = 0  # records left out because they failed in a lane
     recheck: bool = False  # the driver has to check the topics
+    wanted: str | None = (
+        None  # a topic that the driver has to create, for records that are routed to it
+    )
     gaps: tuple[Gap, ...] = ()  # not reported yet
 
     def __post_init__(self) -> None:
@@ -103,11 +107,8 @@ class Partition:
             (lease.stored_offset,) if lease.snapshot is None else lease.snapshot.stored,
         )
         self.source_mark = lease.lineage.mark
-        if (acked := lease.lineage.acked_offsets) is not None:
-            self.remote.floor, self.remote.last = acked.downstream, acked.last
-            self.remote.confirm(acked.leader_epoch if acked.leader_epoch >= 0 else None)
+        self.remote.begin(lease.lineage.acked_offsets, lease.snapshot)
         if lease.snapshot is not None and lease.snapshot.retired:
-            self.remote.floor = max(self.remote.floor, lease.snapshot.downstream)
             self.numbers.retire()
 
     # ── the next command ─────────────────────────────────────────────────────────────────────
@@ -180,12 +181,10 @@ class Partition:
     ) -> Landed | Undetermined | TargetLost:
         """`end` is the target's log end, `last` the newest batch there of the snapshot's producer."""
         base = self.numbers.base
-        lost_from = self.remote.observe_end(end, None if base is None else base.downstream)
         found = Landed(0, 0) if base is None else landed_since(base, end, last, self.isolation)
-        if self.remote.lost_from is None and isinstance(found, TargetLost):
-            return self.remote.compare(found)  # more precise than the log end
-        if lost_from is not None:
-            return TargetLost(lost_from)
+        lost = self.remote.compare(end, found, None if base is None else base.downstream)
+        if lost is not None:
+            return lost
         return found if unreadable is None or base is None else Undetermined(unreadable)
 
     def resume_behind(self, landed: Landed, last: LastBatch | None) -> None:

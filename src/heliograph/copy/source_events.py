@@ -37,7 +37,7 @@ class SourceEvents:
     def fetched(self, answer: FetchedPartition) -> None:
         copy = self.copies[TopicPartition(answer.topic, answer.partition)]
         if answer.error:
-            self._fetch_failed(copy, answer.error)
+            fetch_failed(self.flow.name, copy, answer.error, self.gaps, self.subscription)
             return
         # The response has both; a read_committed consumer can read up to the last stable offset.
         committed = self.flow.isolation_level.wire == 1
@@ -82,11 +82,15 @@ class SourceEvents:
                 copy.read_to(end)
                 self.subscription.obey(copy)
 
-    def _fetch_failed(self, copy: Partition, code: int) -> None:
-        error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
-        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            self.gaps.suspect(copy, str(error))
-        elif error.retriable:
-            self.subscription.mark_retrying(copy, str(error))
-        else:
-            self.subscription.fail(copy, str(error))
+
+def fetch_failed(
+    flow: str, copy: Partition, code: int, gaps: GapWatch, subscription: SubscriptionState
+) -> None:
+    """A fetch was answered with an error."""
+    error = broker_error(code, f"{flow}: {copy.source} at offset {copy.position}")
+    if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        gaps.suspect(copy, str(error))
+    elif error.retriable:
+        subscription.mark_retrying(copy, str(error))
+    else:
+        subscription.fail(copy, str(error))

@@ -15,6 +15,7 @@ from heliograph.client.net.backoff import Backoff
 from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.transactions import Transaction
+from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.commits import Commits
 from heliograph.copy.committed_log import CommittedLog
 from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
@@ -45,15 +46,16 @@ class Transactional:
             transaction=transaction,
             on_loss=parts.lost,
         )
+        self._written = RecordsWritten(
+            parts.copies, self._producer, parts.quarantine, self._log.vouch
+        )
         self._commits = Commits(
             parts.flow,
-            parts.copies,
+            self._written,
             producer=self._producer,
             transaction=transaction,
             offsets=parts.offsets,
-            quarantine=parts.quarantine,
             flush_delay=parts.flush_delay(),
-            vouch=self._log.vouch,
             committed=parts.mirrored,
             voided=self._voided,
         )
@@ -81,7 +83,9 @@ class Transactional:
     def acknowledged(
         self, partition: TopicPartition, batch: ProducerBatch, base_offset: int
     ) -> None:
-        self._commits.landed(partition, batch, base_offset)
+        cause = self._written.landed(partition, batch, base_offset)
+        if cause is not None:
+            self._commits.void(cause)
 
     def refused(self, partition: TopicPartition, error: BrokerError) -> None:
         self._commits.refused(partition, error)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.lane import in_words
 from heliograph.config.mirror_config import FlowConfig, Heartbeats, MirrorConfig
 from heliograph.inspection.clusters import Clusters, Parts
 from heliograph.inspection.expected_gaps import expected_gaps
+from heliograph.inspection.group_status import all_untranslated
 from heliograph.inspection.internal_topics import (
     factor_too_high,
     factors_too_high,
@@ -75,7 +77,7 @@ class _FlowPlanner:
         self._parts = Parts()
         self._problems: dict[str, str] = {}
         self._factors: list[TooHighFactor] = []
-        self._notes: list[str] = []
+        self._notes: list[str] = [] if flow.lane is None else [in_words(flow.lane)]
 
     def find_cycles(self) -> None:
         self._parts.observe("cycles", lambda: self._guard.look(self._flow, *self._both()), None)
@@ -206,7 +208,7 @@ class _FlowPlanner:
     def _groups(self) -> GroupsPlan:
         config = self._flow.checkpoints
         if config is None:
-            return GroupsPlan()
+            return GroupsPlan(not_followed=all_untranslated(self._flow))
         source, target = self._both()
         sync = CheckpointSync(self._flow, source, target)
         preview = sync.preview()
@@ -249,9 +251,12 @@ def switched_off(flow: FlowConfig) -> tuple[str, ...]:
             "topic configurations after creation (sync.topic.configs.enabled)",
         ),
         (flow.acl_sync_interval_seconds, "ACLs (sync.topic.acls.enabled)"),
-        (flow.offset_syncs, "offset syncs (emit.offset-syncs.enabled)"),
-        (checkpoints, "groups and checkpoints (emit.checkpoints.enabled)"),
     ]
+    if not all_untranslated(flow):  # else no setting switches them on
+        parts += [
+            (flow.offset_syncs, "offset syncs (emit.offset-syncs.enabled)"),
+            (checkpoints, "groups and checkpoints (emit.checkpoints.enabled)"),
+        ]
     if checkpoints is not None:
         parts += [
             (checkpoints.refresh_interval_seconds, "new groups (refresh.groups.enabled)"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from heliograph.client.admin.groups import committed_offsets, describe_groups
 from heliograph.client.admin.topics import LATEST, available_offsets
 from heliograph.client.net.cluster import ClusterClient
+from heliograph.config.lane import untranslated
 from heliograph.config.mirror_config import FlowConfig
 from heliograph.inspection.mirror_status import GroupPartition
 from heliograph.inspection.status_rules import ObservedGroup, group_partition
@@ -24,9 +25,15 @@ class GroupsView:
     unmatched: Mapping[str, str] = field(default_factory=dict)
 
 
+def all_untranslated(flow: FlowConfig) -> dict[str, str]:
+    """Why no group of the flow is followed, if its records may go to other topics."""
+    why = untranslated(flow.lane)
+    return {} if why is None else {"all groups": why}
+
+
 def observe_groups(flow: FlowConfig, source: ClusterClient, target: ClusterClient) -> GroupsView:
     if flow.checkpoints is None:
-        return GroupsView()
+        return GroupsView(not_followed=all_untranslated(flow))
     sync = CheckpointSync(flow, source, target)
     preview = sync.preview()
     groups = preview.offsets.keys()

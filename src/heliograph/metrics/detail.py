@@ -32,6 +32,7 @@ class Row:
     foreign: int
     fallbacks: int
     quarantined: int
+    skipped: int
     resumes: int
     batches: BatchCounts
     latencies: Times
@@ -67,6 +68,7 @@ def _single(each: PartitionFigures) -> Row:
         foreign=each.foreign,
         fallbacks=each.fallbacks,
         quarantined=each.quarantined,
+        skipped=each.skipped,
         resumes=each.resumes,
         batches=each.batches,
         latencies=each.latencies,
@@ -95,6 +97,7 @@ def _sum(flow: str, topic: str | None, its: Sequence[PartitionFigures]) -> Row:
         foreign=sum(each.foreign for each in its),
         fallbacks=sum(each.fallbacks for each in its),
         quarantined=sum(each.quarantined for each in its),
+        skipped=sum(each.skipped for each in its),
         resumes=sum(each.resumes for each in its),
         batches=BatchCounts(*map(sum, zip(*(each.batches for each in its), strict=True))),
         latencies=sum_times(each.latencies for each in its),

@@ -38,6 +38,7 @@ def _topics(families: Families, rows: Iterable[Row]) -> None:
     batches = families.of(table.BATCHES)
     sums = (
         (families.of(table.QUARANTINED), lambda row: row.quarantined),
+        (families.of(table.SKIPPED), lambda row: row.skipped),
         (families.of(table.FOREIGN), lambda row: row.foreign),
         (families.of(table.FALLBACKS), lambda row: row.fallbacks),
         (families.of(table.RESUMES), lambda row: row.resumes),

@@ -50,6 +50,7 @@ class PartitionFigures:
     foreign: int = 0
     fallbacks: int = 0
     quarantined: int = 0
+    skipped: int = 0
     resumes: int = 0
     batches: BatchCounts = NO_BATCHES
     latencies: Times = NO_TIMES

@@ -101,6 +101,12 @@ QUARANTINED = _counter(
     "Records not mirrored because the target rejects them",
     *_TOPIC,
 )
+SKIPPED = _counter(
+    "skipped_records",
+    "records",
+    "Records left out because they could not be transformed (on.error = skip)",
+    *_TOPIC,
+)
 FOREIGN = _counter(
     "foreign_records", "records", "Records of other programs found on remote partitions", *_TOPIC
 )
@@ -269,7 +275,7 @@ MEMORY = _gauge(
 
 SECTIONS: dict[str, tuple[Metric, ...]] = {
     "Partitions": (PARTITION_STATE, LAG_RECORDS, LAG_SECONDS, POSITION, COPY_AGE, RECORDS, BYTES),
-    "Topics": (LATENCY, BATCHES, RECOMPRESSED, QUARANTINED, FOREIGN, FALLBACKS, RESUMES),
+    "Topics": (LATENCY, BATCHES, RECOMPRESSED, QUARANTINED, SKIPPED, FOREIGN, FALLBACKS, RESUMES),
     "Flows": (
         FLOW_STATE, GAPS, GAP_RECORDS, THROTTLED, FETCH_TIME, PRODUCE_TIME, OFFSET_COMMIT_TIME, IN_FLIGHT,
         BUFFERED, BUFFER_LIMIT, REPORT_AGE, RECEIVED, SENT, CONNECTIONS, LOGIN_FAILURES, REACHABLE,

@@ -4,7 +4,8 @@
     value  {"flow":"us->eu","topic":"orders","partition":0,"offset":12345,"timestamp":1700000000000,
             "target_topic":"us.orders","size":5061,"limit":2000,"key":"customer 7","reason":"…"}
 
-`size` is that of a batch with this record alone, `limit` the target's max.message.bytes. A key that is not
+`size` is that of a batch with this record alone, `limit` the target's max.message.bytes; a record that failed
+in a chain of transformations has neither. A key that is not
 UTF-8 is written as `key_base64`; of a key above 1 KiB only `key_size` is written.
 """
 
@@ -36,11 +37,21 @@ class Oversize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Untransformed:
+    """A record that failed in a chain of transformations. `reason` has no contents of it."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
     flow: str
     source: TopicPartition
     target_topic: str
-    record: Oversize
+    record: Oversize | Untransformed
 
     def key(self) -> bytes:
         return _json([*self.source, self.record.offset])
@@ -55,12 +66,15 @@ class Quarantined:
                 "offset": record.offset,
                 "timestamp": record.timestamp,
                 "target_topic": self.target_topic,
-                "size": record.size,
-                "limit": record.limit,
+                **_size_fields(record),
                 **_key_fields(record.key),
                 "reason": record.reason,
             }
         )
+
+
+def _size_fields(record: Oversize | Untransformed) -> dict[str, Any]:
+    return {"size": record.size, "limit": record.limit} if isinstance(record, Oversize) else {}
 
 
 def _key_fields(key: bytes | None) -> dict[str, Any]:

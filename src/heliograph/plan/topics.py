@@ -80,6 +80,28 @@ def plan_topics(
     return TopicPlan(actions=actions, mirrored=mirrored, problems=problems)
 
 
+def plan_routed(
+    wanted: Mapping[str, str],
+    source: Mapping[str, int],
+    target: Mapping[str, int],
+    replication_factor: int,
+) -> list[TopicAction]:
+    """For topics that a chain routes records to, by the rules of remote topics; `wanted` maps each to the
+    source topic whose records go there first."""
+    plans = [
+        plan_topics(
+            {topic: source[topic]},
+            target,
+            lambda _: True,
+            lambda _, name=routed: name,  # type: ignore[misc]
+            replication_factor,
+        )
+        for routed, topic in sorted(wanted.items())
+        if topic in source
+    ]
+    return [action for plan in plans for action in plan.actions]
+
+
 def _collisions(names: Mapping[str, str]) -> dict[str, str]:
     by_remote: dict[str, list[str]] = {}
     for topic, remote_topic in names.items():

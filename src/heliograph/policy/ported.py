@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from heliograph.errors import ConfigError
@@ -92,6 +93,35 @@ def ported_class(
         lambda: cls(dict(settings)), f"{subject} could not be created from the settings"
     )
     return _Ported(made, subject)
+
+
+def ported_function(
+    option: str, text: str, modules: frozenset[str] | None = None
+) -> Callable[..., object]:
+    """The function `module:function`. Raises ConfigError. `modules` as in `ported_class`."""
+    named = python_class(text)
+    if named is None:
+        raise ConfigError(f"{option}: expected module:function, found {text!r}")
+    if modules is not None and not Permitted(modules=modules).allows_module(named.module):
+        raise ConfigError(
+            f"{option}: {text}: Python modules that REST may name must be listed in the worker's {MODULES}"
+        )
+    module = _guarded(
+        lambda: importlib.import_module(named.module),
+        f"{option}: {named.module} cannot be imported",
+        "; install it where executors run, or add it to PYTHONPATH",
+    )
+    function = _guarded(
+        lambda: getattr(module, named.name, None),
+        f"{option}: {text}: cannot be read from its module",
+    )
+    if not callable(function):
+        known = [each for each in vars(module) if not each.startswith("_")]
+        (near, *_) = [*get_close_matches(named.name, known, 1), ""]
+        hint = f"; did you mean {near}?" if near else ""
+        raise ConfigError(f"{option}: {named.module} has no function {named.name}{hint}")
+    found: Callable[..., object] = function
+    return found
 
 
 @dataclass(frozen=True, slots=True)

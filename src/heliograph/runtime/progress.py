@@ -24,6 +24,7 @@ class PartitionView:
     settled_foreign: int = 0
     settled_fallbacks: int = 0
     settled_quarantined: int = 0
+    settled_skipped: int = 0
     settled_resumes: int = 0
     settled_batches: BatchCounts = NO_BATCHES
     settled_latencies: Times = NO_TIMES
@@ -53,6 +54,7 @@ class PartitionView:
         self.settled_foreign += receipt.foreign
         self.settled_fallbacks += receipt.fallbacks
         self.settled_quarantined += receipt.quarantined
+        self.settled_skipped += receipt.skipped
         self.settled_resumes += receipt.resumes
         self.settled_batches = self.settled_batches.plus(receipt.batches)
         self.settled_latencies = self.settled_latencies.plus(receipt.latencies.reported())
@@ -85,6 +87,11 @@ class PartitionView:
     def quarantined(self) -> int:
         """Records that were not mirrored."""
         return self.settled_quarantined + self.receipt.quarantined
+
+    @property
+    def skipped(self) -> int:
+        """Records that were left out, because they failed in a lane."""
+        return self.settled_skipped + self.receipt.skipped
 
     @property
     def resumes(self) -> int:
@@ -246,6 +253,12 @@ class Progress:
         with self._lock:
             return [key[1] for key, v in self._partitions.items() if key[0] == flow and v.fallbacks]
 
+    def skipped(self, flow: str) -> dict[TopicPartition, int]:
+        """Records that were left out, for each partition of a flow that has any."""
+        with self._lock:
+            views = [(key[1], v) for key, v in self._partitions.items() if key[0] == flow]
+        return {partition: v.skipped for partition, v in views if v.skipped}
+
     def quarantined(self, flow: str) -> dict[TopicPartition, int]:
         """Records that were not mirrored, for each partition of a flow that has any."""
         with self._lock:
@@ -285,6 +298,7 @@ def _without_counters(receipt: Receipt) -> Receipt:
         foreign=0,
         fallbacks=0,
         quarantined=0,
+        skipped=0,
         resumes=0,
         batches=NO_BATCHES,
         ages=NO_TIMES,

@@ -7,7 +7,6 @@ are stored and translated by them.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,13 +14,17 @@ import numpy as np
 import pyarrow as pa
 
 from heliograph.config.resolve.near_match import did_you_mean
-from heliograph.errors import ConfigError, HeliographError
-from heliograph.policy.ported import python_class
+from heliograph.errors import HeliographError
+from heliograph.policy.ported import ported_function
 from heliograph.spark.record_columns import SCHEMA
 
 
 class FunctionFailed(HeliographError):
     """The user's function raised, or returned what cannot be copied. Contains no record's contents."""
+
+
+class FunctionRaised(FunctionFailed):
+    """It raised: perhaps because of one of the records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +33,16 @@ class LaneFunction:
     function: Callable[[pa.RecordBatch], object]
 
     @classmethod
-    def load(cls, text: str) -> LaneFunction:
-        """Raises ConfigError."""
-        named = python_class(text)
-        if named is None:
-            raise ConfigError(f"function: expected module:function, found {text!r}")
-        try:
-            module = importlib.import_module(named.module)
-        except BaseException as problem:
-            raise ConfigError(
-                f"function: {named.module} cannot be imported: {type(problem).__name__}: {problem}; "
-                "install it where executors run, or add it to PYTHONPATH"
-            ) from problem
-        function = getattr(module, named.name, None)
-        if not callable(function):
-            near = did_you_mean(named.name, [each for each in vars(module) if each[0] != "_"])
-            raise ConfigError(f"function: {named.module} has no function {named.name}{near}")
-        return cls(text, function)
+    def load(cls, text: str, modules: frozenset[str] | None = None) -> LaneFunction:
+        """Raises ConfigError. `modules` may be imported, None for any."""
+        return cls(text, ported_function("function", text, modules))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Raises FunctionFailed."""
         try:
             answer = self.function(batch)
         except Exception as problem:
-            raise FunctionFailed(
+            raise FunctionRaised(
                 f"function {self.name}: raised {type(problem).__name__}"
             ) from problem
         if not isinstance(answer, pa.RecordBatch):

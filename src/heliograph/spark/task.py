@@ -24,6 +24,7 @@ from heliograph.plan.grants import Hello
 from heliograph.security import Secret
 from heliograph.spark.assignments import TaskAssignment, read_assignment, write_ended
 from heliograph.spark.control_channel import TaskChannel
+from heliograph.spark.lane_chain import chain_of
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
@@ -124,6 +125,7 @@ class Copy:
             lapsed=lambda: channel.lapsed,
             patience_seconds=self.patience_seconds,
             transaction=transaction,
+            chain=chain_of(flow.lane),
         )
 
 

@@ -16,7 +16,14 @@ from heliograph.counted import counted
 from heliograph.errors import BrokerError
 from heliograph.plan.configs import new_topic_configs
 from heliograph.plan.topic_outcome import MirroredTopics, TopicIds, outcome
-from heliograph.plan.topics import AddPartitions, CreateTopic, TopicAction, TopicPlan, plan_topics
+from heliograph.plan.topics import (
+    AddPartitions,
+    CreateTopic,
+    TopicAction,
+    TopicPlan,
+    plan_routed,
+    plan_topics,
+)
 from heliograph.plan.unmatched import unmatched_topics
 from heliograph.policy.replication import why_endless
 from heliograph.policy.topic_filter import TopicFilter
@@ -72,6 +79,31 @@ def sync_topics(
     made = found.outcome(failed)
     new = [a.topic for a in actions if isinstance(a, CreateTopic) and a.topic not in failed]
     return replace(made, ids=replace(made.ids, created=_ids_of_new(target, new)))
+
+
+def ensure_routed_topics(
+    flow: FlowConfig, source: ClusterClient, target: ClusterClient, wanted: Mapping[str, str]
+) -> dict[str, str]:
+    """Create topics that a lane routes records to, by the rules of remote topics; `wanted` maps them to
+    source topics. Returns the problems, by topic."""
+    actions = plan_routed(
+        wanted,
+        source.refresh(set(wanted.values())).partitions,
+        target.refresh(wanted).partitions,
+        flow.replication_factor,
+    )
+    ready, failed = _with_configs(flow, source, actions)
+    ready = [action for action in ready if action.topic not in failed]
+    refused = _without_brokers_own(flow, target, ready, _carry_out(target, ready))
+    for action in ready:
+        if action.topic not in refused:
+            log.info("flow %s: %s, for records routed to it", flow.name, _describe(action))
+    problems = {
+        topic: f"{topic}: records of {wanted[topic]} are routed to it, and it cannot be created: {error}"
+        for topic, error in {**failed, **refused}.items()
+    }
+    there = target.refresh(problems).partitions if problems else {}
+    return {topic: problem for topic, problem in problems.items() if topic not in there}
 
 
 def _without_brokers_own(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from heliograph.mm2.connect.jackson import hash_map_order
@@ -58,22 +58,24 @@ class ReplaceField:
 
         def change(document: Document, row: int) -> None:
             assert document.fields is not None
-            # The order matters to Java where two fields get one name: the last one wins.
-            clash = renames.keys() & document.fields.keys()
-            names = document.names() if clash or document.exact else list(document.fields)
-            kept = [
-                (renames.get(name, name), name)
-                for name in names
-                if name not in self.exclude and (not self.include or name in self.include)
-            ]
-            if not document.exact and clash:
+            kept = self._kept(renames, document.names() if document.exact else document.fields)
+            if not document.exact and len({new for new, _ in kept}) < len(kept):
+                # Where two fields get one name, that wins which is the last one to Java.
+                last = dict(self._kept(renames, document.names()))
                 place = {name: at for at, name in enumerate(document.fields)}
-                last = dict(kept)
                 kept = sorted(last.items(), key=lambda pair: place[pair[1]])
             size = len(document.fields)
             document.rebuild(kept, buckets=1 << max(size - 1, 0).bit_length())
 
         return each_map(rows, self.side, chosen, "field replacement", change)
+
+    def _kept(self, renames: Mapping[str, str], names: Iterable[str]) -> list[tuple[str, str]]:
+        """New and old names of those that stay."""
+        return [
+            (renames.get(name, name), name)
+            for name in names
+            if name not in self.exclude and (not self.include or name in self.include)
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,9 @@ class MaskField:
             for name in self._in_order:
                 document.put(name, self._masked(document.get(name)))
 
-        return each_map(rows, self.side, chosen, "mask fields", change, null_passes=False)
+        return each_map(
+            rows, self.side, chosen, "mask fields", change, null_passes=False, whole=True
+        )
 
     def _masked(self, value: Json) -> Json:
         if value is None:

@@ -59,7 +59,9 @@ class HeaderFrom:
             rows.headers[row] += tuple(zip(self.headers, texts, strict=True))
 
         purpose = f"header {'move' if self.move else 'copy'}"
-        return each_map(rows, self.side, chosen, purpose, change, null_passes=False)
+        return each_map(
+            rows, self.side, chosen, purpose, change, null_passes=False, whole=not self.move
+        )
 
 
 def header_text(value: Json, *, embedded: bool = False) -> str:

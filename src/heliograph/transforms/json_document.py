@@ -6,6 +6,11 @@ stay as they are, byte for byte:
     {"id": 7,  "name": "x" , "tags": [1, 2]}
     ↑member ↑ ↑member     ↑ ↑member         ↑         separated by commas; each keeps its blanks
 
+For transformations that look at a few members and add none (`whole`), finding all places would be the most
+expensive part: the text is read as a whole by the decoder, what is inside members is forgotten again, and a
+place is searched for when its member changes (`_spliced`). Where that does not do, all places are found after
+all.
+
 Java's maps have another order and Java's converter drops blanks. Records do not depend on that, but keys do:
 a key decides the partition, and which records compaction keeps. So a changed key (`exact`) is written as Java
 writes it, byte for byte: without blanks, its numbers as long and double, members in the order of a
@@ -16,7 +21,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum, auto
 
 from heliograph.mm2.connect.jackson import hash_map_order, string
 from heliograph.transforms.failures import RecordFailed
@@ -30,6 +36,8 @@ _BLANKS = " \t\n\r"
 _NAME = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')
 _ANY_NAME = re.compile(r'[ \t\n\r]*"')
 _COLON = re.compile(r"[ \t\n\r]*:[ \t\n\r]*")
+#: What is left of a value, at most a number or word, up to the comma or brace after it.
+_REST = re.compile(r"[^,}\]\[{\" \t\n\r]*[ \t\n\r]*[,}]")
 _NEXT = re.compile(r"[ \t\n\r]*([,}])")
 _EMPTY = re.compile(r"[ \t\n\r]*}")
 #: Strings as they are, zeros before a number without.
@@ -45,13 +53,23 @@ _scan = _decoder.scan_once  # type: ignore[attr-defined]
 _scan_string = json.decoder.scanstring  # type: ignore[attr-defined]
 
 
+class _Inner(Enum):
+    """In place of an object or array inside an object, until something asks for it."""
+
+    FORGOTTEN = auto()
+
+
 class Document:
     """The value of one key or record. `fields` is None unless it is an object."""
 
-    __slots__ = ("_buckets", "_text", "changed", "exact", "fields", "value")
+    __slots__ = ("_buckets", "_edited", "_fields", "_text", "_values", "changed", "exact", "value")
 
     def __init__(self, *, value: Json = None, exact: bool = False, changed: bool = True) -> None:
-        self.fields: dict[str, _Member] | None = None
+        self._fields: dict[str, _Member] | None = None
+        #: The members of an object of which no place was needed yet, with their present values; `_edited` are
+        #: those that have another one than in the text.
+        self._values: dict[str, Json | _Inner] | None = None
+        self._edited: list[str] = []
         self.value = value
         self.exact = exact
         self.changed = changed
@@ -59,24 +77,26 @@ class Document:
         self._buckets: int | None = None  # of Java's map, None: one made with its default
 
     @classmethod
-    def read(cls, data: bytes, *, exact: bool) -> Document:
+    def read(cls, data: bytes, *, exact: bool, whole: bool = False) -> Document:
         """Raises RecordFailed."""
         text = _decoded(data)
         try:
-            return cls._parsed(text, exact)
+            return cls._parsed(text, exact, whole)
         except (ValueError, StopIteration, RecursionError) as problem:
             without = _LEADING_ZEROS.sub(r"\1\2", text)  # which JsonDeserializer allows
             if without != text:
-                return cls.read(without.encode(), exact=exact)
+                return cls.read(without.encode(), exact=exact, whole=whole)
             raise _not_json(problem) from None
 
     @classmethod
-    def _parsed(cls, text: str, exact: bool) -> Document:
+    def _parsed(cls, text: str, exact: bool, whole: bool) -> Document:
         document = cls(exact=exact, changed=False)
         at = len(text) - len(text.lstrip(_BLANKS))
         if at == len(text):
             return document
         if text[at] == "{":
+            if whole and not exact and document._read_whole(text, at):
+                return document
             document._text = text
             document.fields = _members(text, at + 1)
             return document
@@ -85,6 +105,36 @@ class Document:
         if text[at] not in '"[' and text[end : end + 1].strip(_BLANKS):
             raise ValueError("characters after the value")
         return document
+
+    def _read_whole(self, text: str, at: int) -> bool:
+        """False: it is not JSON, or nested too deeply; `_members` says what is wrong."""
+        try:
+            values, end = _scan(text, at)
+        except (ValueError, StopIteration, RecursionError):
+            return False
+        for name, value in values.items():
+            if type(value) is dict or type(value) is list:
+                values[name] = _Inner.FORGOTTEN  # its memory is used again for the next record
+        self._values = values
+        self._text = text if not at and end == len(text) else text[at:end]
+        return True
+
+    @property
+    def is_object(self) -> bool:
+        return self._values is not None or self._fields is not None
+
+    @property
+    def fields(self) -> dict[str, _Member] | None:
+        if self._values is not None:
+            values, self._values = self._values, None
+            self._fields = _members(self._text, 1)
+            for name in self._edited:
+                self.put(name, _known(values[name]))
+        return self._fields
+
+    @fields.setter
+    def fields(self, fields: dict[str, _Member] | None) -> None:
+        self._fields, self._values = fields, None
 
     @classmethod
     def of(cls, members: Iterable[tuple[str, Json]], *, exact: bool, buckets: int = 16) -> Document:
@@ -98,9 +148,11 @@ class Document:
 
     @property
     def is_null(self) -> bool:
-        return self.fields is None and self.value is None
+        return self.value is None and not self.is_object
 
     def get(self, name: str) -> Json:
+        if self._values is not None and not isinstance(value := self._values.get(name), _Inner):
+            return value
         assert self.fields is not None
         member = self.fields.get(name)
         return None if member is None else member[4]
@@ -120,13 +172,18 @@ class Document:
 
     def copied(self) -> None:
         """As `new HashMap<>(map)`: what a transformation does before it changes a map."""
-        assert self.fields is not None
+        assert self.is_object
         self.changed = True
         if self.exact:
+            assert self.fields is not None
             self.fields = {name: self.fields[name] for name in self.names()}
             self._buckets = _buckets_for(int(len(self.fields) / 0.75 + 1.0)) if self.fields else 16
 
     def put(self, name: str, value: Json) -> None:
+        if self._values is not None and name in self._values:
+            self._values[name] = value
+            self._edited.append(name)
+            return
         assert self.fields is not None
         old = self.fields.get(name)
         if old is None or old[0] < 0:
@@ -199,7 +256,27 @@ class Document:
             return self._written().encode()
         return java_json(self.content(), self if self.fields is not None else None).encode()
 
+    def _spliced(self, values: Mapping[str, Json | _Inner]) -> str | None:
+        """The text with other values in the places of the edited ones; None: their places are not plain."""
+        text = self._text if values else "{}"
+        places = []
+        for name in dict.fromkeys(self._edited):
+            place = _place(text, name)
+            if place is None:
+                return None
+            places.append((place, name))
+        if len(places) > 1:
+            places.sort()
+        at, parts = 0, list[str]()
+        for (start, end), name in places:
+            parts += (text[at:start], json_text(_known(values[name])))
+            at = end
+        parts.append(text[at:])
+        return "".join(parts)
+
     def _written(self) -> str:
+        if self._values is not None and (text := self._spliced(self._values)) is not None:
+            return text
         if self.fields is None:
             return self._text or json_text(self.value)
         text = self._text
@@ -212,6 +289,34 @@ class Document:
             else:
                 parts.append(text[low:high])
         return f"{{{','.join(parts)}}}"
+
+
+def _known(value: Json | _Inner) -> Json:
+    assert not isinstance(value, _Inner)
+    return value
+
+
+def _place(text: str, name: str) -> tuple[int, int] | None:
+    """Where the value of this member begins, and the comma or brace after it. None: all members have to be
+    looked at, since the name is there more than once, perhaps in an inner object, or may be escaped."""
+    escapes = "\\" in text
+    if escapes and ("\\u" in text or "/" in name):
+        return None
+    quoted = f'"{name}"'
+    at = text.find(quoted)
+    if at < 0 or text.find(quoted, at + 1) >= 0 or text[at - 1] == "\\":
+        return None
+    colon = _COLON.match(text, at + len(quoted))
+    if colon is None:
+        return None
+    start = end = colon.end()
+    first = text[start]
+    if first == '"':
+        end = _scan_string(text, start + 1, True)[1] if escapes else text.index('"', start + 1) + 1
+    elif first in "{[":
+        end = _scan(text, start)[1]
+    following = _REST.match(text, end)
+    return None if following is None else (start, following.end() - 1)
 
 
 def _members(text: str, at: int) -> dict[str, _Member]:

@@ -103,4 +103,4 @@ class ValueToKey:
             rows.put("Key", row, Document.of(members, exact=True, buckets=buckets))
 
         purpose = "copying fields from value to key"
-        return each_map(rows, "Value", chosen, purpose, change, null_passes=False)
+        return each_map(rows, "Value", chosen, purpose, change, null_passes=False, whole=True)

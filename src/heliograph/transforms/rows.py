@@ -58,13 +58,14 @@ class Rows:
             headers=columns.headers(),
         )
 
-    def document(self, side: Side, row: int) -> Document | None:
-        """The key or value of a record; None: it has none. Raises RecordFailed."""
+    def document(self, side: Side, row: int, *, whole: bool = False) -> Document | None:
+        """The key or value of a record; None: it has none. `whole`: few members are needed, and none is added
+        or removed. Raises RecordFailed."""
         cells = self._cells[side]
         cell = cells[row]
         if not isinstance(cell, bytes):
             return cell
-        document = Document.read(cell, exact=side == "Key")
+        document = Document.read(cell, exact=side == "Key", whole=whole)
         self._read[side][row] = cell
         cells[row] = document
         return document

@@ -40,15 +40,17 @@ def each_map(
     change: Callable[[Document, int], None],
     *,
     null_passes: bool = True,
+    whole: bool = False,
 ) -> Failed:
-    """Calls `change` for keys or values that are objects; others fail, null only if it may not pass."""
+    """Calls `change` for keys or values that are objects; others fail, null only if it may not pass. `whole`
+    as in `Rows.document`."""
 
     def one(row: int) -> None:
-        document = rows.document(side, row)
+        document = rows.document(side, row, whole=whole)
         if document is None or document.is_null:
             if not null_passes:
                 raise only_maps(None, purpose)
-        elif document.fields is None:
+        elif not document.is_object:
             raise only_maps(document.value, purpose)
         else:
             change(document, row)

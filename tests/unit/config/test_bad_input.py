@@ -83,8 +83,6 @@ def test_an_open_bracket_is_reported_for_the_item_that_opens_it(mm2: Reader) -> 
 @pytest.mark.parametrize(
     ("setting", "remedy"),
     [
-        ("us->eu.transforms = mask", "leave the setting out"),
-        ("us->eu.predicates = p", "leave the setting out"),
         (
             "us->eu.source.cluster.alias = usa",
             "the alias is the one in clusters; leave the setting out",

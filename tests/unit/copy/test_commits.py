@@ -11,6 +11,7 @@ import pytest
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.config.mirror_config import ExactlyOnce
+from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.commits import Commits
 from heliograph.copy.partition import Partition
 from heliograph.copy.prepare_batches import Prepared
@@ -98,15 +99,14 @@ class Rig:
         )
         line: Any = self.line
         self.quarantine: Any = SimpleNamespace(topics={QUARANTINE.topic}, waiting=list)
+        self.written = RecordsWritten(self.copies, line, self.quarantine, self._vouch)
         self.commits = Commits(
             flow,
-            self.copies,
+            self.written,
             producer=line,
             transaction=line,
             offsets=line,
-            quarantine=self.quarantine,
             flush_delay=changes.get("flush_ms", 60_000) / 1000,
-            vouch=self._vouch,
             committed=self._tell,
             voided=lambda cause, failures: self.voided.append(failures),
         )
@@ -131,7 +131,9 @@ class Rig:
         self, partition: TopicPartition, batch: ProducerBatch, at: int | None = None
     ) -> None:
         self.line.on_its_way.discard(partition)
-        self.commits.landed(partition, batch, batch.first_offset if at is None else at)
+        found = self.written.landed(partition, batch, batch.first_offset if at is None else at)
+        if found is not None:
+            self.commits.void(found)
 
     def step(self) -> list[str]:
         reach: Callable[[Callable[[], object]], object] = lambda action: action()  # noqa: E731

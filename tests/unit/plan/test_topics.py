@@ -3,7 +3,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heliograph.plan.topics import AddPartitions, CreateTopic, TopicPlan, plan_topics
+from heliograph.plan.topics import (
+    AddPartitions,
+    CreateTopic,
+    TopicPlan,
+    plan_routed,
+    plan_topics,
+)
 
 
 def remote(topic: str) -> str:
@@ -80,3 +86,14 @@ def test_after_all_actions_nothing_is_left_to_do(
     assert all(action.partitions > target.get(action.topic, 0) for action in actions)
     target |= {action.topic: action.partitions for action in actions}
     assert plan(source, target).actions == []
+
+
+def test_a_topic_that_records_are_routed_to_gets_the_partitions_of_its_source() -> None:
+    wanted = {"away": "orders", "small": "orders", "enough": "orders", "gone": "deleted"}
+
+    actions = plan_routed(wanted, {"orders": 3}, {"small": 1, "enough": 5}, 2)
+
+    assert actions == [
+        CreateTopic(source_topic="orders", topic="away", partitions=3, replication_factor=2),
+        AddPartitions(source_topic="orders", topic="small", partitions_now=1, partitions=3),
+    ]

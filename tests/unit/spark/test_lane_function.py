@@ -45,7 +45,7 @@ def test_a_function_may_leave_records_out(mine: ModuleType) -> None:
     [
         ("mine", "expected module:function, found 'mine'"),
         ("mine:kep", "mine has no function kep; did you mean keep"),
-        ("not_there_at_all:f", "not_there_at_all cannot be imported: ModuleNotFoundError"),
+        ("not_there_at_all:f", "not_there_at_all cannot be imported .ModuleNotFoundError"),
     ],
 )
 def test_a_function_that_cannot_be_found_is_named(

@@ -55,6 +55,8 @@ RECEIPT = Receipt(
     batches=BatchCounts(1, 2, 3, 4, 5),
     ages=times(0.2, 7.0),
     latencies=times(0.5),
+    skipped=3,
+    wanted="away",
 )
 
 

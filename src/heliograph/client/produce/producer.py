@@ -161,6 +161,12 @@ class Producer:
         assert not queue.in_flight
         queue.identity, queue.next_sequence, queue.introduced = identity, sequence, False
 
+    def also_to(self, topic: str) -> None:
+        """Write to this topic, too, so that its leaders are looked up with the others'."""
+        if topic not in self.topics:
+            self.topics |= {topic}
+            self._queues.topics = self.topics
+
     def send(self) -> None:
         """Fill requests, queue by queue, as long as there is something to send and room to send it."""
         self._queues.wake(time.monotonic())

@@ -38,7 +38,7 @@ class SendQueues:
         self.ready: dict[int, deque[PartitionQueue]] = {}  # by broker
         self.buffered_bytes = 0  # of all that is queued or in flight, by weight
         self._cluster = cluster
-        self._topics = topics
+        self.topics = topics
         self._on_retry = on_retry
         self._waiting: list[PartitionQueue] = []
         self._held: Container[TopicPartition] = ()
@@ -113,7 +113,7 @@ class SendQueues:
         if not due:
             return
         if now - self._refreshed > _REFRESH_SECONDS:
-            self._cluster.refresh(self._topics)
+            self._cluster.refresh(self.topics)
             self._refreshed = now
         self._waiting = [queue for queue in self._waiting if queue not in due]
         for queue in due:

@@ -15,12 +15,14 @@ from heliograph.config.options import OPTIONS, Option, Scope, Support
 from heliograph.config.options.kafka_clients import client_option, known_names
 from heliograph.config.resolve.key_lookup import (
     OPEN_FAMILIES,
+    TRANSFORMS,
     UNKNOWN,
     Ineffective,
     KeyUse,
     Known,
     open_setting,
     own_setting,
+    transform_setting,
 )
 from heliograph.config.resolve.known_mistakes import (
     FLOW_CLIENT,
@@ -33,7 +35,7 @@ from heliograph.config.resolve.near_match import did_you_mean
 
 _SIDE = re.compile(r"(?P<side>source|target)\.cluster\.(?P<name>.+)")
 _CONVERTERS = ("key.converter.", "value.converter.", "header.converter.")
-_OF_CONNECT = ("topic.creation.", "transforms.", "predicates.", "errors.deadletterqueue.")
+_OF_CONNECT = ("topic.creation.", "errors.deadletterqueue.")
 #: Without effect or refused in a file of flows, but read in a connector's configuration.
 _OWN: dict[str, Option] = {
     name: replace(OPTIONS[Scope.CONNECTOR, name], support=Support.ACTED, valid=None)
@@ -61,6 +63,8 @@ def look_up(key: str, *, own_classes: bool) -> KeyUse:
         return Ineffective(key, WRONG_NAMES[key].format(prefix=""), topics)
     if key.startswith(_CONVERTERS):
         return Known(key, "", open_setting(key))
+    if key.startswith(TRANSFORMS):
+        return Known(key, "", transform_setting(key))
     if key.startswith(_OF_CONNECT):
         return Ineffective(key, "has no effect in this version")
     return _elsewhere(key, own_classes)

@@ -134,13 +134,13 @@ class Definition:
 @cache
 def plugin_definitions(connector: ConnectorClass) -> tuple[Definition, ...]:
     """As `GET /connector-plugins/…/config` lists them: Connect's settings of source connectors last."""
-    return (*connect_definitions(), *_mirror(connector), *_connect_source())
+    return (*connect_definitions(), *_mirror(connector), *source_definitions())
 
 
 @cache
 def validated_definitions(connector: ConnectorClass) -> tuple[Definition, ...]:
     """As `PUT /connector-plugins/…/config/validate` lists them: all of Connect's settings first."""
-    return (*connect_definitions(), *_connect_source(), *_mirror(connector))
+    return (*connect_definitions(), *source_definitions(), *_mirror(connector))
 
 
 @cache
@@ -162,9 +162,10 @@ def converter_type(prefix: str = "") -> Definition:
     )
 
 
-def _connect_source() -> Iterator[Definition]:
-    yield from _grouped(_CONNECT_SOURCE)
-    yield from _grouped(_OFFSETS_TOPIC)
+@cache
+def source_definitions() -> tuple[Definition, ...]:
+    """The settings that every source connector has."""
+    return (*_grouped(_CONNECT_SOURCE), *_grouped(_OFFSETS_TOPIC))
 
 
 def _grouped(rows: tuple[tuple[str, str, str, str], ...]) -> Iterator[Definition]:

@@ -278,7 +278,12 @@ class _Reading:
         return names
 
     def _check(self, kind: ConnectorClass, settings: Settings) -> None:
-        """`MirrorCheckpointConfig.validate`."""
+        """`MirrorCheckpointConfig.validate`, and what only copied records can have."""
+        for name in ("transforms", "predicates", "function"):
+            given = settings.get(name)
+            if kind is not ConnectorClass.SOURCE and given is not None and given.value.strip():
+                why = "only records that MirrorSourceConnector copies can be transformed; leave it out"
+                self._problem(name, why)
         if kind is not ConnectorClass.CHECKPOINT:
             return
         connector = TypedSettings(settings, Scope.CONNECTOR, self.file.name, self.problems)
@@ -300,6 +305,13 @@ class _Reading:
         alias = found.clusters[0].alias if here else self.worker.cluster.alias
         if flow is not None:
             named = replace(flow.offsets_topic, name=own or flow.offsets_topic.name)
+            if not here and flow.exactly_once is not None:
+                flow = replace(flow, exactly_once=None)
+                self.warnings.append(
+                    f"connector {self.name}: at least once, since its offsets are stored on the worker's "
+                    "cluster, and its records on another; set exactly.once.source.support = enabled in the "
+                    "worker's configuration, or offsets.storage.topic in the connector's"
+                )
             flow = replace(
                 flow,
                 offsets_topic=named,

@@ -17,6 +17,7 @@ from heliograph.config.connectors.definitions import (
     Definition,
     connect_definitions,
     converter_type,
+    source_definitions,
     validated_definitions,
 )
 from heliograph.config.connectors.plugins import (
@@ -26,6 +27,10 @@ from heliograph.config.connectors.plugins import (
     check_version,
     connector_named,
 )
+from heliograph.config.connectors.transform_definitions import (
+    AliasDefinitions,
+    alias_definitions,
+)
 from heliograph.config.options.checks import (
     Parsed,
     copies_bytes,
@@ -34,8 +39,9 @@ from heliograph.config.options.checks import (
     java_text,
     rewrites_headers,
 )
-from heliograph.config.options.values import InvalidValue
+from heliograph.config.options.values import CLASS, InvalidValue
 from heliograph.config.security.secrets import HIDDEN, is_secret
+from heliograph.config.transforms.read import read_transforms
 from heliograph.mm2.connect.jackson import hash_map_order
 from heliograph.policy.classes import is_built_in
 
@@ -98,11 +104,31 @@ def validate(
         check_version(connector.java_name, config.get("connector.plugin.version"))
     except PluginNotFound as e:
         return _of_another_version(named, config, str(e))
-    infos = [_info(definition, config) for definition in validated_definitions(connector)]
+    aliases = alias_definitions(config)
+    infos = _infos(connector, config, aliases)
     beyond = [*_beyond_definitions(connector, config, exactly_once), *not_permitted]
     infos = _with_errors(infos, beyond)
     configs = (*infos, *_overrides(config), *_converter_types(config))
-    return ConfigInfos(name=named, groups=GROUPS, configs=configs)
+    return ConfigInfos(name=named, groups=(*GROUPS, *aliases.groups), configs=configs)
+
+
+def _infos(
+    connector: ConnectorClass, config: Config, aliases: AliasDefinitions
+) -> list[ConfigInfo]:
+    """Those of transformations and predicates stand between Connect's settings and the connector's."""
+    definitions = validated_definitions(connector)
+    own = [_info(definition, config) for definition in definitions]
+    between = [_unchecked(definition, config, aliases) for definition in aliases.definitions]
+    at = len(connect_definitions()) + len(source_definitions())
+    return [*own[:at], *between, *own[at:]]
+
+
+def _unchecked(definition: Definition, config: Config, aliases: AliasDefinitions) -> ConfigInfo:
+    """`read_transforms` says what is wrong with it."""
+    info = _info(definition, config)
+    recommended = aliases.recommended.get(definition.name, ())
+    missing = definition.value_type is CLASS and info.value not in recommended
+    return replace(info, errors=(), recommended=recommended, value=None if missing else info.value)
 
 
 def refusal(infos: ConfigInfos) -> str | None:
@@ -190,12 +216,9 @@ def _class_exists(name: str, value: str) -> bool:
 
 
 def _refused_here(definition: Definition, given: str | None) -> Iterator[str]:
-    """Errors that Connect would not give: transforms, and bad values of options that only Heliograph has."""
+    """Errors that Connect would not give: bad values of options that only Heliograph has."""
     if given is None:
         return
-    if definition.name in ("transforms", "predicates") and given.strip():
-        why = "transforms and predicates are not supported, since records are copied as they are"
-        yield invalid(definition.name, given, why)
     if definition.option is not None:
         try:
             definition.option.parse(given)
@@ -234,6 +257,7 @@ def _beyond_definitions(
 ) -> Iterator[tuple[str, str]]:
     """Checks of `MirrorSourceConnector`, `MirrorCheckpointConnector` and the worker: setting and error."""
     yield from _exactly_once(connector, config, exactly_once)
+    yield from _transforms(connector, config)
     if (config.get("transaction.boundary") or "").strip().lower() == "connector":
         yield (
             "transaction.boundary",
@@ -259,6 +283,20 @@ def _beyond_definitions(
                 "emit.offset-syncs.enabled",
                 "MirrorCheckpointConnector can't run without offset syncs",
             )
+
+
+def _transforms(connector: ConnectorClass, config: Config) -> Iterator[tuple[str, str]]:
+    """Connect applies them to the records of any connector; MirrorMaker's own would be unreadable then."""
+    if connector is ConnectorClass.SOURCE:
+        found = read_transforms({n: v for n, v in config.items() if v is not None})
+        # Of the lists themselves the definitions say what is wrong.
+        yield from (each for each in found.errors if each[0] not in ("transforms", "predicates"))
+        return
+    for name in ("transforms", "predicates"):
+        given = config.get(name)
+        if given is not None and given.strip():
+            why = "only records that MirrorSourceConnector copies can be transformed"
+            yield name, invalid(name, given, why)
 
 
 def _exactly_once(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from heliograph.config.options.values import BYTE_ARRAY_CONVERTER, InvalidValue, Value
 from heliograph.config.resolve.near_match import did_you_mean
+from heliograph.policy.ported import python_class
 
 #: None: no value was given, or it could not be parsed.
 Parsed = Value | None
@@ -170,6 +171,12 @@ topic_name = replace(
     config_def=lambda name, value: (
         invalid(name, value, "String must be non-empty") if value == "" else None
     ),
+)
+
+
+python_function = Check(
+    expected="module:function, such as cleaning:without_names",
+    accepts=lambda value: python_class(str(value)) is not None,
 )
 
 

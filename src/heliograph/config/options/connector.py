@@ -193,19 +193,21 @@ _CONNECT = (
         )
         for name in ("key.converter", "value.converter", "header.converter")
     ),
-    _refused(
+    _connector(
         name="transforms",
         type=LIST,
         default="",
         valid=unique_aliases,
-        doc="Transformations of records",
+        doc="Transformations of records, by aliases of your choice, in this order; transforms.<alias>.type "
+        "is one of Kafka's classes, and its settings follow the same prefix (docs/transforms.md)",
     ),
-    _refused(
+    _connector(
         name="predicates",
         type=LIST,
         default="",
         valid=unique_aliases,
-        doc="Conditions of transforms",
+        doc="Conditions that transformations name as transforms.<alias>.predicate; predicates.<alias>.type "
+        "is one of Kafka's classes",
     ),
     _later(
         name="config.action.reload",

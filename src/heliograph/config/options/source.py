@@ -9,6 +9,7 @@ from heliograph.config.options.checks import (
     no_duplicates,
     one_of,
     positive_or_never,
+    python_function,
     replicas_or_broker_default,
     some_of,
     topic_name,
@@ -203,6 +204,23 @@ _LIMITS = (
         doc="What happens to a record that is larger than max.message.bytes of the remote topic: fail stops "
         "its partition until the target accepts it; quarantine writes the record's topic, partition and "
         "offset to the quarantine topic and mirrors the rest",
+        since="heliograph",
+    ),
+    _source(
+        name="function",
+        type=STRING,
+        valid=python_function,
+        doc="A Python function, module:function, that gets a pyarrow.RecordBatch of records after transforms "
+        "and returns the one to mirror; it must be installed where executors run",
+        since="heliograph",
+    ),
+    _source(
+        name="on.error",
+        type=STRING,
+        default="fail",
+        valid=one_of("fail", "quarantine", "skip"),
+        doc="What happens to a record that fails in transforms or function: fail stops its partition before "
+        "it; quarantine writes its coordinates to the quarantine topic; skip leaves it out and counts it",
         since="heliograph",
     ),
     _source(

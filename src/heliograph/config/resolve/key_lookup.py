@@ -81,6 +81,9 @@ OPEN_FAMILIES = (
     "header.converter.",
 )
 
+#: Aliases of the user's choice follow these; `config/transforms/read.py` checks what comes after them.
+TRANSFORMS = ("transforms.", "predicates.")
+
 UNKNOWN = "unknown setting, ignored"
 
 _RIGHT_PLACES = {
@@ -134,6 +137,8 @@ class KeyLookup:
                 else None
             )
             return Known(key, prefix, option, remark)
+        if name.startswith(TRANSFORMS):
+            return Known(key, prefix, transform_setting(name))
         if name in ("source.cluster.bootstrap.servers", "target.cluster.bootstrap.servers"):
             return Ineffective(
                 key, "has no effect in this version; a flow uses the brokers of its two aliases"
@@ -190,6 +195,11 @@ class KeyLookup:
                 )
             if option is not None:
                 return Known(key, "", option)
+        if key.startswith(TRANSFORMS):
+            source, target = self._examples
+            return Ineffective(
+                key, f"has no effect at the top level, as in MM2; write {source}->{target}.{key}"
+            )
         if match := PROVIDER_SETTING.fullmatch(key):
             return of_provider(key, match)
         option = _without_alias(key)
@@ -284,6 +294,15 @@ def open_setting(name: str) -> Option:
         scope=Scope.WORKER,
         doc="A setting of an internal topic or converter",
         support=Support.LATER,
+    )
+
+
+def transform_setting(name: str) -> Option:
+    return Option(
+        name=name,
+        type=STRING,
+        scope=Scope.CONNECTOR,
+        doc="A setting of a transformation of records",
     )
 
 

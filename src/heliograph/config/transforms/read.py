@@ -130,7 +130,7 @@ class _Reader:
         for setting in kind.settings:
             values[setting.name], errors = setting.read(prefix, given)
             self.errors += ((prefix + setting.name, error) for error in errors)
-        known = {"type", *besides, *values}
+        known = {"type", "plugin.version", *besides, *values}
         for name in given.keys() - known:
             why = f"{prefix}{name}: unknown setting, without effect{did_you_mean(name, known, prefix)}"
             self.errors.append((prefix + name, why))

@@ -74,7 +74,8 @@ class Receipts:
         tally = copy.tally
         now = (copy.acked, tally.records, copy.source_end, copy.offset.position, copy.state, copy.error,
                tally.copied, tally.batches, tally.resumes, copy.foreign, copy.fallbacks, copy.source_mark,
-               copy.recheck, copy.quarantined, self.throttled, self.ended)  # fmt: skip
+               copy.recheck, copy.quarantined, copy.skipped, copy.wanted, self.throttled,
+               self.ended)  # fmt: skip
         last = self._last.get(copy)
         if last is None or last[0] != now:
             fresh = receipt_of(copy, throttled=self.throttled, ended=self.ended)
@@ -104,6 +105,8 @@ def receipt_of(copy: Partition, *, throttled: bool = False, ended: bool = False)
         generation=copy.lease.lineage.generation,
         recheck=copy.recheck,
         quarantined=copy.quarantined,
+        skipped=copy.skipped,
+        wanted=copy.wanted,
         throttled=throttled,
         newest_ms=copy.tally.newest_ms,
         resumes=copy.tally.resumes,

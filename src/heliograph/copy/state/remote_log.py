@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.mm2.offset_map_builder import OffsetMapBuilder
-from heliograph.model import ProducerSnapshot
+from heliograph.model import AckedOffsets, ProducerSnapshot
 from heliograph.plan.resume import TargetLost
 
 
@@ -37,6 +37,14 @@ class RemoteLog:
     last: int = -1
     leader_epoch: int | None = None
 
+    def begin(self, acked: AckedOffsets | None, snapshot: ProducerSnapshot | None) -> None:
+        """What the lease knows of the log."""
+        if acked is not None:
+            self.floor, self.last = acked.downstream, acked.last
+            self.confirm(acked.leader_epoch if acked.leader_epoch >= 0 else None)
+        if snapshot is not None and snapshot.retired:
+            self.floor = max(self.floor, snapshot.downstream)
+
     def observe_end(self, end: int, resumes_from: int | None = None) -> int | None:
         """The log ends at `end`. Returns the offset from which acknowledged records are lost, if any are. The
         records after the offset of the snapshot, `resumes_from`, are counted, and those that are missing are
@@ -52,10 +60,15 @@ class RemoteLog:
         self.floor = end
         return None
 
-    def compare(self, found: TargetLost) -> TargetLost:
-        """A snapshot shows the loss."""
-        self.copied_since |= found.copied_since
-        return found
+    def compare(
+        self, end: int, found: object, resumes_from: int | None = None
+    ) -> TargetLost | None:
+        """As `observe_end`; `found` is what the snapshot shows, which is more precise if it shows a loss."""
+        lost_from = self.observe_end(end, resumes_from)
+        if self.lost_from is None and isinstance(found, TargetLost):
+            self.copied_since |= found.copied_since
+            return found
+        return None if lost_from is None else TargetLost(lost_from)
 
     def land(
         self, base_offset: int, count: int, before: ProducerSnapshot | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 _SHORT_ESCAPES = {
     '"': r"\"",
@@ -62,7 +63,12 @@ def hash_map_order(
         size < int(len(keys) / 0.75 + 1.0) if copied else len(keys) > size * 3 // 4
     ):
         size *= 2
-    return sorted(keys, key=lambda key: _spread(key) & (size - 1))
+    return sorted(keys, key=lambda key: _known_spread(key) & (size - 1))
+
+
+def _known_spread(text: str) -> int:
+    """Names of fields come again with each record; long ones are not kept in memory."""
+    return _kept_spread(text) if len(text) <= _KEPT_CHARACTERS else _spread(text)
 
 
 def _spread(text: str) -> int:
@@ -72,6 +78,10 @@ def _spread(text: str) -> int:
     for at in range(0, len(units), 2):
         digest = (31 * digest + int.from_bytes(units[at : at + 2], "big")) & 0xFFFFFFFF
     return digest ^ (digest >> 16)
+
+
+_KEPT_CHARACTERS = 64
+_kept_spread = lru_cache(maxsize=4096)(_spread)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -21,6 +21,7 @@ from heliograph.errors import ClientError
 from heliograph.mm2.state_records import RUNNING
 from heliograph.model import Receipt, TopicPartition
 from heliograph.plan.internal_topics import PlacedTopic, internal_topics, state_of
+from heliograph.runtime.connectors.routed_topics import RoutedTopics
 from heliograph.runtime.connectors.schedule import Schedule, time_left
 from heliograph.runtime.flow.observed_flow import ObservedFlow
 from heliograph.runtime.problems import Problems
@@ -73,6 +74,7 @@ class SourceConnector:
             for alias, role in zip((flow.config.source, flow.config.target), roles, strict=True)
         }
         self._state = StateSync(flow.config, *self._both("state"), since_ms)
+        self._routed = self._routed_topics(clients, stop)
         self._stop = stop
         self._next_state = 0.0
         self._first_states_until = time.monotonic() + _FIRST_STATES_SECONDS
@@ -86,24 +88,43 @@ class SourceConnector:
             _FIRST_STATE_SECONDS, f"flow {flow.config.name}: state", self._report_state
         )
 
+    def _routed_topics(self, clients: Clients, stop: threading.Event) -> RoutedTopics | None:
+        flow = self._config
+        if flow.lane is None or not flow.lane.routes:
+            return None
+        source, target = (
+            clients(flow, alias, role)
+            for alias, role in zip((flow.source, flow.target), _ROLES["topics"], strict=True)
+        )
+        return RoutedTopics(flow, source, target, self._problems, stop)
+
     def start(self) -> None:
         for schedule in self._schedules:
             schedule.start()
+        if self._routed is not None:
+            self._routed.schedule.start()
 
     def before_copying(self) -> None:
         """In a bounded run: all jobs once, before anything is copied."""
         self._state_jobs.run_all()
         self._topic_jobs.run_all()
+        if self._routed is not None:
+            self._routed.schedule.start()
 
     def learn(self, receipts: Iterable[Receipt]) -> None:
         """Process receipts; for any thread."""
-        self._flow.gaps.learn(list(receipts))
+        found = list(receipts)
+        self._flow.gaps.learn(found)
+        if self._routed is not None:
+            self._routed.learn(found)
 
     def close(self, timeout: float, last_state: str | None) -> None:
         """`last_state`: written for `status`; None if another service may run the flow already."""
         left = time_left(timeout)
         for schedule in self._schedules:
             schedule.join(left())
+        if self._routed is not None:
+            self._routed.close(left())
         if last_state and self._state.told_anything and not self._state_jobs.running and left():
             self._write_last(last_state)
         for client in self._clients.values():
@@ -170,6 +191,7 @@ class SourceConnector:
             **self._shared_partitions(),
             **self._fallback_partitions(),
             **self._left_out(),
+            **self._skipped(),
         }
         self._state_problems = {**noted, **self._write_state(RUNNING)}
         now = time.monotonic()
@@ -207,10 +229,21 @@ class SourceConnector:
         topic = self._config.quarantine
         if topic is None:
             return {}
+        why = "the target rejects them"
+        if self._config.lane is not None:
+            why = "they could not be transformed, or the target rejects them"
         return {
-            f"{partition} quarantine": f"{partition}: {counted(count, 'record')} not mirrored, because the "
-            f"target rejects them; {topic.name} on {self._config.target} lists each"
+            f"{partition} quarantine": f"{partition}: {counted(count, 'record')} not mirrored, because "
+            f"{why}; {topic.name} on {self._config.target} lists each"
             for partition, count in self._progress.quarantined(self._config.name).items()
+        }
+
+    def _skipped(self) -> Mapping[str, str]:
+        """Records that were left out since this service started."""
+        return {
+            f"{partition} skipped": f"{partition}: {counted(count, 'record')} left out, because they could "
+            "not be transformed (on.error = skip)"
+            for partition, count in self._progress.skipped(self._config.name).items()
         }
 
     def _write_state(self, state: str) -> Mapping[str, str]:

@@ -216,6 +216,7 @@ def partition_figures(
         foreign=view.foreign,
         fallbacks=view.fallbacks,
         quarantined=view.quarantined,
+        skipped=view.skipped,
         resumes=view.resumes,
         batches=view.batches,
         latencies=view.latencies,

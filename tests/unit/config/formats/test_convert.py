@@ -82,6 +82,12 @@ VALUES = {
     "eu.group.id": st.just("my-group"),
     "throttle.bytes.per.second": st.integers(0, 10**6).map(str),
     "us.security.protocol": st.just("SSL"),
+    "us->eu.on.error": st.sampled_from(["fail", "quarantine"]),
+    "us->eu.transforms": st.just(
+        "mask\n"
+        "us->eu.transforms.mask.type = org.apache.kafka.connect.transforms.MaskField$Value\n"
+        "us->eu.transforms.mask.fields = name"
+    ),
 }
 FILES = st.fixed_dictionaries({}, optional=VALUES).map(
     lambda found: BASE + "".join(f"{name} = {value}\n" for name, value in found.items())

@@ -120,6 +120,8 @@ def _kinds(pair: Pair) -> Iterator[ConnectorClass]:
 
 
 def _is_of(kind: ConnectorClass, name: str) -> bool:
+    if name.partition(".")[0] in ("transforms", "predicates"):  # of copied records
+        return kind is ConnectorClass.SOURCE
     if name in _OWN:
         return name in _CLASSES[kind]
     if kind is ConnectorClass.HEARTBEAT:

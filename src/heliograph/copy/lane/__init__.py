@@ -1,0 +1,1 @@
+"""A flow whose records are transformed on their way: fetched ► decoded ► chain ► encoded ► produced."""

@@ -1,0 +1,78 @@
+"""The parts of a copy loop that a lane has in place of the raw copy's.
+
+fetched ──► LaneSource ──► Outlet ──► producer ──► LaneAtLeastOnce, or LaneExactlyOnce ──► LaneTarget
+            chain, spans   open or                                                         landed
+                           closed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from heliograph.client.produce.transactions import Transaction
+from heliograph.config.mirror_config import FlowConfig, LaneConfig
+from heliograph.copy.delivery import Delivery, LoopParts
+from heliograph.copy.lane.at_least_once import LaneAtLeastOnce
+from heliograph.copy.lane.chain import Chain, TransformChain
+from heliograph.copy.lane.exactly_once import LaneExactlyOnce
+from heliograph.copy.lane.outlet import Outlet
+from heliograph.copy.lane.partition import LanePartition
+from heliograph.copy.lane.preparing import Rules
+from heliograph.copy.lane.source_events import LaneSource
+from heliograph.copy.lane.target_events import LaneTarget
+from heliograph.copy.log_gaps import GapWatch
+from heliograph.copy.subscription import SubscriptionState
+from heliograph.model import Timestamps, TopicPartition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """Of one copy loop."""
+
+    flow: FlowConfig
+    settings: LaneConfig
+    chain: Chain
+    copies: Sequence[LanePartition]
+    outlet: Outlet
+    subscription: SubscriptionState
+    target: LaneTarget
+
+    def delivery(self, parts: LoopParts, transaction: Transaction | None) -> Delivery:
+        if transaction is None:
+            return LaneAtLeastOnce(parts, self.outlet, self.target)
+        return LaneExactlyOnce(parts, transaction, self.copies, self.outlet, self.target)
+
+    def source(self, gaps: GapWatch, progressed: Callable[[], None]) -> LaneSource:
+        return LaneSource(
+            self.flow.name,
+            {copy.source: copy for copy in self.copies},
+            isolation=self.flow.isolation_level,
+            rules=self._rules(),
+            outlet=self.outlet,
+            subscription=self.subscription,
+            gaps=gaps,
+            progressed=progressed,
+        )
+
+    def _rules(self) -> Callable[[LanePartition], Rules]:
+        """Heartbeats are MirrorMaker's own records: they measure the flow, and pass as they are."""
+        quarantine = self.flow.quarantine
+        rules = Rules(
+            flow=self.flow.name,
+            chain=self.chain,
+            on_error=self.settings.on_error,
+            quarantine=None if quarantine is None else TopicPartition(quarantine.name, 0),
+            quarantines_oversize=self.settings.quarantines_oversize,
+            append_time=self.flow.timestamps is Timestamps.READER,
+            most=self.outlet.most,
+        )
+        unchanged = replace(rules, chain=TransformChain(()))
+        policy = self.flow.policy
+
+        @cache
+        def of_topic(topic: str) -> Rules:
+            return unchanged if policy.is_heartbeats_topic(topic) else rules
+
+        return lambda copy: of_topic(copy.source.topic)
