@@ -27,7 +27,12 @@ def page() -> str:
     return "".join(
         [
             INTRODUCTION,
-            OURS.format(boards=_boards(queries), commit=latest["commit"]),
+            OURS.format(
+                boards=_boards(queries),
+                commit=latest["commit"],
+                master=latest["master"],
+                oldest=latest["oldest_report_seconds"],
+            ),
             THEIRS.format(table=_theirs(queries), empty=_empty(queries)),
             ALERTS.format(
                 table=_alerts(latest["alerts"]),

@@ -23,7 +23,7 @@ OURS = """\
 ## Our dashboards
 {boards}
 
-Commit {commit}. The pictures are drawn by `make dashboards` from Prometheus' answers, on Grafana's grid.
+Commit {commit}, with `--master {master}`: in a minute of scrapes the oldest report of a task was {oldest} s old. The pictures are drawn by `make dashboards` from Prometheus' answers, on Grafana's grid.
 
 ![flows](images/grafana-heliograph-overview.png)
 

@@ -8,6 +8,8 @@ from dashboards.grafana.kit import Asked, Board
 
 _F = 'flow="$flow"'
 _RATE = "[$__rate_interval]"
+#: Offsets are stored once a minute (offset.flush.interval.ms): a shorter range often has no sample.
+_RARE = "[5m]"
 
 
 def flow() -> Any:
@@ -26,16 +28,16 @@ def flow() -> Any:
     return board.build()
 
 
-def _rate(name: str) -> str:
-    return f"rate({name}{{{_F}}}{_RATE})"
+def _rate(name: str, over: str = _RATE) -> str:
+    return f"rate({name}{{{_F}}}{over})"
 
 
-def _quantiles(name: str, by: str = "") -> tuple[Asked, ...]:
+def _quantiles(name: str, by: str = "", over: str = _RATE) -> tuple[Asked, ...]:
     labels = f"{by}, le" if by else "le"
     legend = f"{{{{{by}}}}} " if by else ""
     return tuple(
         (
-            f"histogram_quantile({q}, sum by ({labels}) ({_rate(f'{name}_bucket')}))",
+            f"histogram_quantile({q}, sum by ({labels}) ({_rate(f'{name}_bucket', over)}))",
             f"{legend}p{q * 100:g}",
         )
         for q in (0.5, 0.99)
@@ -127,7 +129,7 @@ def _requests(board: Board) -> None:
     )  # fmt: skip
     board.lines(
         "Storing offsets", "With exactly once: committing transactions.",
-        *_quantiles("heliograph_offset_commit_seconds"), unit="s", width=6,
+        *_quantiles("heliograph_offset_commit_seconds", over=_RARE), unit="s", width=6,
     )  # fmt: skip
     board.lines(
         "Throttled", "Share of time for which throttle.bytes.per.second has delayed fetches.",

@@ -53,6 +53,12 @@ class RateShares:
         self._wants[task] = 1.0 if self._busy[task] else max(_ROOM * used, _LEAST * self._own[task])
         return self._tell(task)
 
+    def release(self, task: int) -> None:
+        """The task has ended: the others may have its share."""
+        if task in self._own:
+            self._busy[task] = False
+            self._wants[task] = self._told[task] = self._held[task] = 0.0
+
     def _tell(self, task: int) -> float | None:
         divided = divide(self._own, self._wants) if any(self._busy.values()) else self._own
         free = 1.0 - sum(share for other, share in self._held.items() if other != task)

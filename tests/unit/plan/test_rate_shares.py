@@ -105,6 +105,17 @@ def test_a_trickle_is_not_delayed_by_what_it_lends() -> None:
     assert flow.read[1] - before == pytest.approx(20 * 20_000, rel=0.05)
 
 
+def test_the_share_of_a_task_that_has_ended_is_free() -> None:
+    """As in a run with --once, whose tasks end one after the other."""
+    flow = Flow({0: 0.5, 1: 0.5}, {0: 1e9, 1: 1e9})
+    flow.run(5)
+    flow.shares.release(1)
+    del flow.read[1]
+    flow.run(3)
+
+    assert flow.run(10) > 0.95 * 10 * RATE
+
+
 def test_a_report_that_comes_twice_changes_nothing() -> None:
     """A task reports each second, but a copy that waits for its target may have measured nothing new."""
     shares = RateShares({0: 0.5, 1: 0.5}, RATE)

@@ -12,6 +12,7 @@ from types import FrameType
 
 from rich.console import Console
 
+from heliograph.counted import counted
 from heliograph.embedded import KAFKA_VERSION, Cluster, start_all, stop_all
 from heliograph.embedded.tools import tool_command
 from heliograph.errors import ConfigError, EnvironmentProblem
@@ -57,7 +58,9 @@ def brokers(
         )
         for name in wanted
     ]
-    console.print(f"starting {_listed(wanted)}: Kafka {kafka_version}, {nodes} broker(s) each")
+    console.print(
+        f"starting {_listed(wanted)}: Kafka {kafka_version}, {counted(nodes, 'broker')} each"
+    )
     try:
         start_all(clusters)
         with stop_signal() as stopped:

@@ -57,6 +57,8 @@ class EpochRun:
     def finish(self, task: int) -> None:
         """The task has sent its last receipts."""
         self._done.add(task)
+        for shares in self._shares.values():
+            shares.release(task)
 
     def end(self, now: float) -> None:
         """All tasks have returned to Spark."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from heliograph.model import Lease, PartitionState, Receipt
 from heliograph.runtime.epoch.epoch_run import EpochRun
+from support.snapshots import REPORT
 
 
 def lease(partition: int) -> Lease:
@@ -66,3 +67,23 @@ def test_a_receipt_of_another_flow_is_another_partitions() -> None:
     run.report([receipt(0, 5), replace(receipt(0, 6), topic="refunds")])
 
     assert len(run.receipts()) == 2
+
+
+def test_an_idle_task_lends_its_share_of_a_throttled_flow() -> None:
+    tasks = [[replace(lease(number), share=0.5)] for number in range(2)]
+    run = EpochRun(number=7, tasks=tasks, started=0.0, rates={"a->b": 1e6})
+
+    def report(task: int, second: int) -> float | None:
+        source = replace(REPORT.source, received_bytes=second * 100)
+        throttled = second * 0.9 if task == 0 else 0.0
+        its = replace(REPORT, flow="a->b", throttled_seconds=throttled, source=source)
+        return run.new_share(task, its, float(second))
+
+    told = [report(task, second) for second in range(4) for task in range(2)]
+
+    assert [share for share in told if share is not None] == [0.05, 0.95]
+    assert run.new_share(0, replace(REPORT, flow="c->d"), 9.0) is None  # it is not throttled
+
+
+def test_an_unthrottled_flow_has_no_shares() -> None:
+    assert new_run().new_share(0, replace(REPORT, flow="a->b"), 1.0) is None

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from heliograph.errors import ClientError
 from heliograph.web.ui.refreshed import Refreshed
 from support.waiting import PATIENCE_SECONDS, eventually
@@ -54,3 +56,19 @@ def test_after_a_change_it_is_read_again() -> None:
     value.expire()
 
     eventually(value.current, lambda reading: reading.value == 1)
+
+
+def test_the_stack_of_a_failure_that_lasts_is_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A page asks again and again."""
+
+    def read() -> int:
+        raise ValueError("of a topic without a name")
+
+    value = Refreshed("topics", read, fresh_seconds=0)
+
+    found = eventually(value.current, lambda reading: reading.number > 3)
+
+    assert found.failure == "ValueError: see the log"
+    assert [record.message for record in caplog.records] == ["page: topics cannot be read"]
