@@ -40,6 +40,7 @@ from heliograph.config.options.checks import (
     rewrites_headers,
 )
 from heliograph.config.options.values import CLASS, InvalidValue
+from heliograph.config.resolve.providers import placeholders
 from heliograph.config.security.secrets import HIDDEN, is_secret
 from heliograph.config.transforms.read import read_transforms
 from heliograph.mm2.connect.jackson import hash_map_order
@@ -48,8 +49,6 @@ from heliograph.policy.classes import is_built_in
 Config = Mapping[str, str | None]
 
 _OVERRIDE = re.compile(r"(?:producer|consumer|admin)\.override\.(.+)")
-#: A placeholder of a config provider.
-_FILLED_IN = re.compile(r"\$\{[^}:]+:[^}]*\}")
 #: Settings of clients with these endings are numbers.
 _NUMERIC = (".ms", ".bytes", ".size", ".records", ".per.connection")
 _POLICIES = (
@@ -174,7 +173,7 @@ def _recommending_version(info: ConfigInfo) -> ConfigInfo:
 def _info(definition: Definition, config: Config) -> ConfigInfo:
     name = definition.name
     given = config.get(name)
-    if given is not None and _FILLED_IN.search(given):
+    if given is not None and any(each.provider for each in placeholders(given)):
         # The worker fills it in when the connector starts; an answer about it could tell a secret.
         return ConfigInfo(
             definition=definition, name=name, value=given, visible=_visible(name, config)
