@@ -45,8 +45,9 @@ class BufferPool:
         return self._bytes
 
     def has_room(self) -> bool:
-        """Whether there is room, after dropping unsent batches of stalled partitions if necessary."""
-        if 2 * self._producer.buffered_bytes >= self._bytes:
+        """Whether there is room, after dropping unsent batches of stalled partitions if necessary: also if
+        they are few, but the responses that they are slices of are not."""
+        if 2 * max(self._producer.buffered_bytes, self._fetcher.held.bytes) >= self._bytes:
             self._release_stalled()
         buffered = self._producer.buffered_bytes
         if self._fetcher.held.bytes >= self._bytes or buffered >= self._bytes:
