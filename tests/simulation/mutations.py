@@ -12,6 +12,7 @@ from heliograph.client.produce import producer, send_queues
 from heliograph.copy import log_gaps as gaps
 from heliograph.copy import partition, target_loss
 from heliograph.copy import prepare_batches as forward
+from heliograph.copy.bookkeeping import offset_store
 from heliograph.copy.bookkeeping.producer_snapshots import ProducerSnapshots
 from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.committed_log import CommittedLog
@@ -21,6 +22,7 @@ from heliograph.copy.lane.spans import Spans
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.numbering import Numbering
 from heliograph.copy.state.remote_log import RemoteLog
+from heliograph.mm2.connect.offset_records import Logs
 from heliograph.mm2.offset_map import OffsetMap
 from heliograph.model import ProducerIdentity, ProducerSnapshot
 from heliograph.plan.gap_verdict import Verdict
@@ -247,6 +249,11 @@ def pass_what_is_not_in_quarantine_yet(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Spans, "advance", advance)
 
 
+def store_without_marks(patch: pytest.MonkeyPatch) -> None:
+    """A lane without transactions stores bare offsets, so that its successor misses a truncation."""
+    patch.setattr(offset_store, "Logs", lambda **_: Logs())
+
+
 class Mutation(NamedTuple):
     apply: Callable[[pytest.MonkeyPatch], None]
     found_in: Scenario
@@ -282,6 +289,7 @@ MUTATIONS = (
     Mutation(write_on_while_a_transaction_ends, scenarios.RESTARTS, Delivery.LANE),
     Mutation(store_what_is_on_its_way, scenarios.RESTARTS, Delivery.LANE),
     Mutation(pass_what_is_not_in_quarantine_yet, scenarios.RESTARTS, Delivery.LANE),
+    Mutation(store_without_marks, scenarios.SOURCE_TRUNCATES, Delivery.LANE_AT_LEAST_ONCE),
 )
 
 

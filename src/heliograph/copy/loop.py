@@ -154,7 +154,9 @@ class CopyLoop:
             target=target,
             fall_back=self._recovery.fall_back_to_at_least_once,
         )
-        self._offsets = OffsetStore(flow, self._producers.offsets)
+        self._offsets = OffsetStore(
+            flow, self._producers.offsets, with_marks=self._lane is not None
+        )
         self._measured = self._new_measured()
         self._delivery = self._new_delivery(probe_client, transaction)
         self._source_events = self._new_source_events()

@@ -29,12 +29,17 @@ class OffsetStore:
 
     In between, the offset map up to these positions is written: in the other order, a crash would leave
     mirrored records whose target offsets are unknown.
+
+    `with_marks`: each position is stored with the leader epoch mark of its source; without snapshots, as in a
+    lane, a successor would not notice that the source was truncated meanwhile.
     """
 
-    def __init__(self, flow: FlowConfig, producer: Producer) -> None:
+    def __init__(self, flow: FlowConfig, producer: Producer, *, with_marks: bool = False) -> None:
         self._flow = flow
         self._producer = producer
+        self._with_marks = with_marks
         self._marked: dict[Partition, int] = {}
+        self._logs: dict[Partition, Logs] = {}
         self._sent: _Queued = {}
         self._queued_at: dict[ProducerBatch, float] = {}
         self.times = Stopwatch()  # until positions are stored or, in a transaction, committed
@@ -43,6 +48,8 @@ class OffsetStore:
         for copy in copies:
             if copy.to_store:
                 self._marked[copy] = copy.mark_to_store()
+                if self._with_marks:
+                    self._logs[copy] = Logs(mark=copy.source_mark)
 
     @property
     def marked(self) -> bool:
@@ -53,7 +60,7 @@ class OffsetStore:
         if not self._marked:
             return
         try:
-            queued = self.append(self._marked)
+            queued = self.append(self._marked, self._logs)
         except BrokerError as e:
             log.warning("flow %s: %s; offsets not stored", self._flow.name, e)
             return
@@ -61,7 +68,7 @@ class OffsetStore:
         self._queued_at |= dict.fromkeys(queued, time.monotonic())
         for copy, position in self._marked.items():
             copy.store(position)
-        self._marked = {}
+        self._marked, self._logs = {}, {}
 
     def append(
         self,

@@ -98,17 +98,17 @@ class FlowGaps:
                 if snapshot.mark is not None or snapshot.isolation is not None:
                     self._of(partition).mark = snapshot.mark
 
-    def resume_transactions(
-        self,
-        acked_offsets: Mapping[TopicPartition, AckedOffsets],
-        marks: Mapping[TopicPartition, LeaderEpochMark],
-    ) -> None:
-        """Take over the log lengths and marks of stored offsets, which are newer than the status records."""
+    def resume_marks(self, marks: Mapping[TopicPartition, LeaderEpochMark]) -> None:
+        """Take over the marks of stored offsets, which are newer than the status records."""
+        with self._lock:
+            for partition, mark in marks.items():
+                self._of(partition).mark = mark
+
+    def resume_transactions(self, acked_offsets: Mapping[TopicPartition, AckedOffsets]) -> None:
+        """Take over the log lengths of stored offsets."""
         with self._lock:
             for partition, acked in acked_offsets.items():
                 self._of(partition).acked_offsets = acked
-            for partition, mark in marks.items():
-                self._of(partition).mark = mark
 
     def forget(self) -> None:
         """The tasks ended without a last receipt."""

@@ -32,7 +32,11 @@ from heliograph.runtime.flow.cycle_guard import CycleGuard
 from heliograph.runtime.flow.event_history import EventHistory
 from heliograph.runtime.flow.flow_positions import FlowPositions
 from heliograph.runtime.flow.log_gaps import FlowGaps
-from heliograph.runtime.flow.resume_points import read_committed_logs, read_resume_points
+from heliograph.runtime.flow.resume_points import (
+    read_committed_logs,
+    read_resume_points,
+    stored_marks,
+)
 from heliograph.sync.internal_topics import ensure_internal_topic
 from heliograph.sync.offsets import end_positions, reset_positions, stored_positions
 from heliograph.sync.statuses import read_statuses
@@ -295,9 +299,11 @@ class ObservedFlow:
             )
         stored = points.positions
         self.gaps.resume(self._positions.resume(points.found, stored))
+        if self.fencing is not None or self.config.lane is not None:
+            self.gaps.resume_marks(stored_marks(points.stored))
         if self.fencing is not None:
             logs = read_committed_logs(self.config, self._target, points.stored)
-            self.gaps.resume_transactions(*logs)
+            self.gaps.resume_transactions(logs)
         return stored
 
     def _sync_topics(self) -> None:

@@ -55,14 +55,22 @@ def read_resume_points(
 
 def read_committed_logs(
     flow: FlowConfig, target: ClusterClient, stored: Mapping[TopicPartition, StoredOffset]
-) -> tuple[dict[TopicPartition, AckedOffsets], dict[TopicPartition, LeaderEpochMark]]:
-    """For exactly once: the least length of each remote log, and the leader epoch mark of each source log. A
-    stored offset names both; the offset map has the first for offsets that earlier versions stored."""
+) -> dict[TopicPartition, AckedOffsets]:
+    """For exactly once: the least length of each remote log. A stored offset names it; the offset map has it
+    for offsets that earlier versions stored."""
     acked = read_acked_offsets(flow.source, target)
-    marks: dict[TopicPartition, LeaderEpochMark] = {}
     for partition, (position, logs) in stored.items():
         if logs.downstream >= 0:
             acked[partition] = AckedOffsets(position, logs.downstream, logs.last, logs.leader_epoch)
-        if logs.mark is not None:
-            marks[partition] = logs.mark
-    return acked, marks
+    return acked
+
+
+def stored_marks(
+    stored: Mapping[TopicPartition, StoredOffset],
+) -> dict[TopicPartition, LeaderEpochMark]:
+    """The leader epoch mark of each source log, which transactions and lanes store with the offset."""
+    return {
+        partition: each.logs.mark
+        for partition, each in stored.items()
+        if each.logs.mark is not None
+    }
