@@ -269,7 +269,7 @@ def test_under_exactly_once_a_jump_keeps_what_the_remote_log_must_still_have(
     length of the remote log, records before the jump were lost in silence (simulation: everything 2067)."""
     more = "source.log.gap.policy = continue\neu.exactly.once.source.support = enabled\n"
     gaps = loaded(FlowGaps(Reader(tmp_path)(f"{BASE}{more}").flows[0]))
-    gaps.resume_transactions({TP: AckedOffsets(50, 57, 54, 3)}, {})
+    gaps.resume_transactions({TP: AckedOffsets(50, 57, 54, 3)})
 
     found = LogBounds(start=0, end=35, epoch_end=30)
     assert look(gaps, ids, position=50, past_end=True, found=found) == {TP: 30}
