@@ -254,6 +254,16 @@ class OffsetReset(StrEnum):
     NONE = "none"
 
 
+class OnError(StrEnum):
+    """What becomes of records that fail in a lane. FAIL: the partition stops before the first such record.
+    QUARANTINE: they go to the quarantine topic, and the copy continues once they are there. SKIP: they are
+    left out and counted."""
+
+    FAIL = "fail"
+    QUARANTINE = "quarantine"
+    SKIP = "skip"
+
+
 class GapPolicy(StrEnum):
     """Whether a partition continues after a gap; with `FAIL` it stops until the user decides."""
 

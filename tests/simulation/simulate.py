@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from heliograph.config.formats.mm2_properties import load
 from heliograph.config.mirror_config import FlowConfig, LaneConfig, MirrorConfig
-from heliograph.transforms.on_error import OnError
+from heliograph.model import OnError
 from simulation.faults import Event, append, events, take_state_away
 from simulation.lane import is_dropped
 from simulation.mirror import Mirror

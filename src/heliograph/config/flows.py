@@ -35,13 +35,13 @@ from heliograph.model import (
     IsolationLevel,
     LossPolicy,
     OffsetReset,
+    OnError,
     SyncsLocation,
     Timestamps,
     Translation,
 )
 from heliograph.permitted import Permitted
 from heliograph.policy.naming import ReplicationPolicy
-from heliograph.transforms.on_error import OnError
 
 #: Connect keeps connector configurations in one partition, to keep their order.
 _CONFIG_PARTITIONS = 1

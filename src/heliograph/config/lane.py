@@ -6,24 +6,41 @@ starts; each task reads them again, since a chain is not sent to tasks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from heliograph.config.mirror_config import LaneConfig
 from heliograph.config.options.values import parse_list
 from heliograph.config.resolve.layers import Setting
 from heliograph.config.resolve.typed_settings import TypedSettings
-from heliograph.config.transforms.read import Transforms, read_transforms
 from heliograph.errors import ConfigError
+from heliograph.model import OnError
 from heliograph.policy.ported import ported_function, python_class
-from heliograph.transforms.on_error import OnError
-from heliograph.transforms.topics import RegexRouter, TimestampRouter
+
+if TYPE_CHECKING:
+    from heliograph.config.transforms.read import Transforms
 
 _LISTS = ("transforms", "predicates")
 
 
 def read_chain(lane: LaneConfig) -> Transforms:
     """The transformations of a lane, for the task that runs them."""
-    return read_transforms(dict(lane.transforms))
+    return _read_transforms(dict(lane.transforms))
+
+
+def _read_transforms(settings: Mapping[str, str]) -> Transforms:
+    """Imported when a flow has some: few have, and numpy takes a tenth of a second of each start."""
+    from heliograph.config.transforms.read import read_transforms
+
+    return read_transforms(settings)
+
+
+def _routes(transforms: Transforms) -> bool:
+    from heliograph.transforms.topics import RegexRouter, TimestampRouter
+
+    routers = (RegexRouter, TimestampRouter)
+    return any(isinstance(stage.transform, routers) for stage in transforms.stages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +58,14 @@ class LaneSettings:
             for name, setting in self.connector.settings.items()
             if name.partition(".")[0] in _LISTS
         }
-        transforms = read_transforms(settings)
-        for name, sentence in transforms.errors:
+        transforms = _read_transforms(settings) if settings else None
+        for name, sentence in transforms.errors if transforms is not None else ():
             self._problem(name, sentence)
         function = self._function()
-        if not transforms.stages and function is None:
+        if (transforms is None or not transforms.stages) and function is None:
             self._warn_without_chain()
             return None
-        routers = (RegexRouter, TimestampRouter)
-        routed = any(isinstance(stage.transform, routers) for stage in transforms.stages)
+        routed = transforms is not None and _routes(transforms)
         return LaneConfig(
             transforms=tuple(sorted(settings.items())),
             function=function,

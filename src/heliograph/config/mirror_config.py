@@ -12,6 +12,7 @@ from heliograph.model import (
     GapPolicies,
     IsolationLevel,
     OffsetReset,
+    OnError,
     SyncsLocation,
     Timestamps,
     Translation,
@@ -22,7 +23,6 @@ from heliograph.policy.group_filter import GroupFilter
 from heliograph.policy.naming import ReplicationPolicy
 from heliograph.policy.replication import why_not_replicated
 from heliograph.policy.topic_filter import TopicFilter
-from heliograph.transforms.on_error import OnError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.fetch.own_batches import OwnEnd
@@ -36,11 +37,8 @@ from heliograph.copy.bookkeeping.task_report import Measured, clients
 from heliograph.copy.buffer_pool import BufferPool, fetch_limits
 from heliograph.copy.cluster_retry import ClusterRetry
 from heliograph.copy.delivery import SIDE_SECONDS, Delivery, LoopParts
-from heliograph.copy.lane.chain import Chain
-from heliograph.copy.lane.lane import Lane
 from heliograph.copy.lane.outlet import Outlet
 from heliograph.copy.lane.partition import LanePartition
-from heliograph.copy.lane.source_events import LaneSource
 from heliograph.copy.lane.target_events import LaneTarget
 from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.partition import Partition
@@ -58,6 +56,11 @@ from heliograph.measured import TaskReport
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, Receipt, TopicPartition
 from heliograph.wire.fetch import FetchedPartition
+
+if TYPE_CHECKING:
+    from heliograph.copy.lane.chain import Chain
+    from heliograph.copy.lane.lane import Lane
+    from heliograph.copy.lane.source_events import LaneSource
 
 log = logging.getLogger(__name__)
 
@@ -174,6 +177,8 @@ class CopyLoop:
         ]
 
     def _new_lane(self, chain: Chain, copies: Sequence[LanePartition], outlet: Outlet) -> Lane:
+        from heliograph.copy.lane.lane import Lane  # most flows have none, and need no numpy
+
         assert self.flow.lane is not None
         return Lane(
             flow=self.flow,

@@ -335,7 +335,6 @@ class Partition:
         self.tally.acknowledged(batch, wall)
         # With no batch in flight, dropped batches after this one (markers, aborted data) are done.
         self.acked = max(batch.next_offset, 0 if self.outstanding else self.position)
-        self.health.clear_unless_failed()
         self.health.succeeded()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)

@@ -56,6 +56,8 @@ class SubscriptionState:
         command = copy.command
         if command is Command.FETCH:
             self._fetcher.positions[copy.source] = copy.position
+            if not (self.awaiting_recovery or self.awaiting_check):
+                return  # as with nearly every batch
         else:
             self._fetcher.positions.pop(copy.source, None)
         _keep(self.awaiting_recovery, copy, command is Command.RECOVER)

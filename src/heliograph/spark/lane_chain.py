@@ -18,10 +18,8 @@ from heliograph.spark.lane_function import FunctionFailed, FunctionRaised, LaneF
 from heliograph.spark.record_columns import from_arrow, to_arrow
 
 
-def chain_of(lane: LaneConfig | None) -> Chain | None:
-    """None: records are copied as they are. Raises ConfigError."""
-    if lane is None:
-        return None
+def load_chain(lane: LaneConfig) -> Chain:
+    """Raises ConfigError."""
     transforms = TransformChain(read_chain(lane).stages)
     if lane.function is None:
         return transforms

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heliograph.client.net.cluster import ClusterClient
 from heliograph.client.produce.transactions import Coordinator, Transaction
@@ -24,7 +24,9 @@ from heliograph.plan.grants import Hello
 from heliograph.security import Secret
 from heliograph.spark.assignments import TaskAssignment, read_assignment, write_ended
 from heliograph.spark.control_channel import TaskChannel
-from heliograph.spark.lane_chain import chain_of
+
+if TYPE_CHECKING:
+    from heliograph.copy.lane.chain import Chain
 
 _REPORT_SECONDS = 1.0
 _POLL_SECONDS = 0.2
@@ -125,7 +127,7 @@ class Copy:
             lapsed=lambda: channel.lapsed,
             patience_seconds=self.patience_seconds,
             transaction=transaction,
-            chain=chain_of(flow.lane),
+            chain=chain_of(flow),
         )
 
 
@@ -156,6 +158,15 @@ def _disconnect_if_troubled(run: _Run, receipts: Iterable[Receipt]) -> None:
     for key in [key for key in _clients if key[0] == name]:
         client, _ = _clients.pop(key)
         client.close()
+
+
+def chain_of(flow: FlowConfig) -> Chain | None:
+    """Imported for flows with a lane only: numpy takes a tenth of a second of each task's start."""
+    if flow.lane is None:
+        return None
+    from heliograph.spark.lane_chain import load_chain
+
+    return load_chain(flow.lane)
 
 
 def _attend(runs: list[_Run], channel: TaskChannel) -> None:

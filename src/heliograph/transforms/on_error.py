@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
+from heliograph.model import OnError
 from heliograph.transforms.rows import Failure
-
-
-class OnError(StrEnum):
-    """FAIL: the partition stops before the first such record. QUARANTINE: they go to the quarantine topic,
-    and the copy continues once they are there. SKIP: they are left out and counted."""
-
-    FAIL = "fail"
-    QUARANTINE = "quarantine"
-    SKIP = "skip"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from heliograph.client.net.cluster import ClusterClient
 from heliograph.copy.loop import CopyLoop
 from heliograph.mm2.state_records import state_topic
 from heliograph.model import Lease, Receipt, TopicPartition
-from heliograph.spark.lane_chain import chain_of
+from heliograph.spark.task import chain_of
 from support.clusters.reading import topics_of
 from support.clusters.writing import create_topics
 from support.flows.mirroring import TARGET, Flow
@@ -100,7 +100,7 @@ def linked(
             probe_client=probe_client,
             stopped=stop.is_set,
             lapsed=lapsed,
-            chain=chain_of(config.lane),
+            chain=chain_of(config),
         ),
         stop,
     )

@@ -12,7 +12,7 @@ from heliograph.config.mirror_config import FlowConfig, MirrorConfig
 from heliograph.copy.loop import CopyLoop
 from heliograph.mm2.connect.transactional_ids import task_transactional_id
 from heliograph.model import Lease, ProducerIdentity, Receipt, TopicPartition
-from heliograph.spark.lane_chain import chain_of
+from heliograph.spark.task import chain_of
 from heliograph.sync.offsets import stored_positions
 from support.clusters.grouping import client
 from support.clusters.reading import read_all, topics_of
@@ -60,7 +60,7 @@ class Task:
             probe_client=probe_client,
             stopped=self._stop.is_set,
             transaction=self.transaction,
-            chain=chain_of(flow.lane),
+            chain=chain_of(flow),
         )
         self._thread = threading.Thread(target=self._run)
         self._thread.start()

@@ -10,7 +10,7 @@ from heliograph.config.connectors.read_connectors import read_connector
 from heliograph.config.lane import in_words, read_chain
 from heliograph.inspection.dry_run import switched_off
 from heliograph.inspection.group_status import all_untranslated
-from heliograph.transforms.on_error import OnError
+from heliograph.model import OnError
 from heliograph.transforms.topics import RegexRouter
 from support.configurations.forms_files import CHECKPOINT, SOURCE, worker
 from support.configurations.mm2_files import BASE, Reader

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from heliograph.transforms.on_error import OnError, Verdict, judge
+from heliograph.model import OnError
+from heliograph.transforms.on_error import Verdict, judge
 from heliograph.transforms.rows import Failure
 
 LATE, EARLY = Failure(9, "mask", "not JSON"), Failure(4, "cast", "out of range")

@@ -81,7 +81,6 @@ class LanePartition(Partition):
         self.outstanding -= 1
         batch.span.open -= 1
         self.acked = self.spans.advance(self.acked)
-        self.health.clear_unless_failed()
         self.health.succeeded()
         if batch.quarantined:
             self.quarantined += batch.quarantined

@@ -16,12 +16,11 @@ from heliograph.copy.lane.spans import Span
 from heliograph.errors import CorruptRecords, HeliographError, RecordRejected
 from heliograph.measured import NO_BATCHES, BatchCounts
 from heliograph.mm2.quarantine import Oversize, Quarantined, Untransformed
-from heliograph.model import TopicPartition
+from heliograph.model import OnError, TopicPartition
 from heliograph.records.columns import Columns
 from heliograph.records.decode import Record
 from heliograph.records.encode import encode
 from heliograph.records.select import Selection, select
-from heliograph.transforms.on_error import OnError
 from heliograph.wire.fetch import FetchedPartition
 
 

@@ -62,5 +62,7 @@ class Health:
             self.clear()
 
     def succeeded(self) -> None:
-        """The target has acknowledged something: the next pause is short again."""
+        """The target has acknowledged something: only a failure stays, and the next pause is short again."""
+        if self.error is not None:
+            self.clear_unless_failed()
         self.backoff.reset()

@@ -12,12 +12,11 @@ import pytest
 from heliograph.copy.lane.chain import Applied, ChainBroken, FailedRecord
 from heliograph.copy.lane.partition import LanePartition
 from heliograph.copy.lane.preparing import Carried, Rules, carry
-from heliograph.model import Lease, TopicPartition
+from heliograph.model import Lease, OnError, TopicPartition
 from heliograph.records.batch import PREFIX
 from heliograph.records.columns import Columns
 from heliograph.records.decode import Record, decode
 from heliograph.records.encode import encode
-from heliograph.transforms.on_error import OnError
 from heliograph.wire.fetch import FetchedPartition
 
 QUARANTINE = TopicPartition("mm2-quarantine.a.internal", 0)
