@@ -160,7 +160,8 @@ class GapWatch:
             log.info("%s: gap found: expected %s, found %s", copy.source, known, found)
         copy.set_mark(mark_after(known, found, verdict))
         position = verdict.position
-        if position is not None and copy.numbers.skip and position > copy.position:
+        ahead = position is not None and position > copy.position
+        if ahead and copy.numbers.skip and verdict.doubt is None:
             verdict = verdict._replace(doubt="the source has deleted records that followed")
         moved = position != copy.position or verdict.doubt is not None
         self._conclude(copy, verdict, position if moved else None)

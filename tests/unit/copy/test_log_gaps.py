@@ -45,6 +45,7 @@ class Watched:
 
     def __init__(self, folder: Path, policy: str = "continue", known: UUID = ID) -> None:
         self.start, self.end, self.epoch_end, self.error = 10, 90, 70, 0
+        self.reasons: list[str] = []
         self.source: Any = ScriptedCluster(
             {
                 "ListOffsetsRequest": self._offsets,
@@ -88,9 +89,13 @@ class Watched:
             self.subscription,
             source=self.source,
             target=self.target,
-            fall_back=lambda copy, _, position: copy.fall_back(position),
+            fall_back=self._fall_back,
         )
         self.recover()
+
+    def _fall_back(self, copy: Partition, reason: str, position: int) -> None:
+        self.reasons.append(reason)
+        copy.fall_back(position)
 
     def recover(self) -> None:
         self.subscription.recovered([self.copy])
@@ -188,6 +193,7 @@ def test_records_to_be_skipped_are_counted_up_to_where_the_log_took_another_cour
     assert watched.fetched_from == (end_of_epoch if departed else 50)
     assert watched.copy.numbers.skip == (0 if departed else 20)
     assert watched.copy.fallbacks == departed
+    assert all("truncated" in reason for reason in watched.reasons)
     assert watched.copy.source_mark == LeaderEpochMark(end_of_epoch, 3)
     told = (GapKind.TRUNCATED, end_of_epoch, 70, end_of_epoch)
     assert gaps == ([told] if departed else [])

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from heliograph.client.admin.topics import EARLIEST, LATEST, available_offsets
 from heliograph.client.fetch.log_reader import LogReader
 from heliograph.client.net.cluster import ClusterClient
+from heliograph.client.produce.producer import MAX_IN_FLIGHT
 from heliograph.errors import ClientError
 from heliograph.model import ProducerIdentity, TopicPartition
 from heliograph.records.batch import (
@@ -27,9 +28,6 @@ from heliograph.wire.fetch import FetchedPartition
 _PATIENCE_SECONDS = 10.0
 #: Offsets read at first; then twice as many, until a record from before the snapshot is found.
 _FIRST_LOOK, _MOST = 64, 1 << 16
-#: A dead task has at most so many batches in flight (`MAX_IN_FLIGHT`) that may still be appended: a loss that
-#: only their numbers show is found among as many.
-_LATE = 5
 
 
 class OwnEnd(NamedTuple):
@@ -61,10 +59,11 @@ def end_before(
         reader = LogReader(cluster, search.read)
         if start < end and reader.run({partition: start}, patience=_PATIENCE_SECONDS):
             raise ClientError(f"{partition}: could not be read within {_PATIENCE_SECONDS:g} s")
-        enough = search.batches > _LATE or start <= starts[partition] or span >= _MOST
-        if search.found is not None and enough:
+        over = start <= starts[partition] or span >= _MOST or bool(reader.unreadable)
+        # Of a dead task so many batches may be appended late: only their numbers show a loss before them.
+        if search.found is not None and (over or search.batches > MAX_IN_FLIGHT):
             return OwnEnd(min(search.found, before))
-        if start <= starts[partition] or span >= _MOST or reader.unreadable:
+        if over:
             whole = start <= 0 and not reader.unreadable
             return OwnEnd(min(search.since, before), proven=whole)
         span *= 2
