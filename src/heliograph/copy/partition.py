@@ -91,7 +91,9 @@ class Partition:
     quarantined: int = 0  # records that were not mirrored
     skipped: int = 0  # records left out because they failed in a lane
     recheck: bool = False  # the driver has to check the topics
-    wanted: str | None = None  # a topic that the driver has to create: records are routed to it
+    wanted: str | None = (
+        None  # a topic that the driver has to create, for records that are routed to it
+    )
     gaps: tuple[Gap, ...] = ()  # not reported yet
 
     def __post_init__(self) -> None:
@@ -327,19 +329,16 @@ class Partition:
         """A batch was appended, or committed. Returns the offsets between it and our previous batch, if other
         writers or our markers took any."""
         assert batch.sequence is not None
-        foreign = None
-        if not self.remote.extend(base_offset, batch.record_count):
-            before = self.snapshot if self.remote.shows_loss(base_offset) else None
-            foreign = self.remote.land(base_offset, batch.record_count, before)
+        before = self.snapshot if self.remote.shows_loss(base_offset) else None
         self.stalled = False
         self.outstanding -= 1
         self.tally.acknowledged(batch, wall)
         # With no batch in flight, dropped batches after this one (markers, aborted data) are done.
-        done = batch.next_offset
-        self.acked = done if self.outstanding or self.position < done else self.position
+        self.acked = max(batch.next_offset, 0 if self.outstanding else self.position)
         self.health.succeeded()
         self.sequence_errors = 0
         self.numbers.acknowledged(batch.sequence, batch.record_count)
+        foreign = self.remote.land(base_offset, batch.record_count, before)
         if self.transactional:
             self.remote.last = base_offset + batch.record_count - 1 if base_offset >= 0 else -1
         if self.remote.lost_from is None:

@@ -254,12 +254,8 @@ class _Cutter:
 
     def take_all(self, selection: Selection) -> int:
         """Returns the position after what was taken."""
-        unlimited = self._copy.max_bytes is None
         for selected in selection.batches:
-            if unlimited and not selected.repack and not self.oversize:  # as nearly every batch
-                self.batches.append(_whole(selected))
-                self.passed += 1
-            elif not self._take(selected):
+            if not self._take(selected):
                 return self.oversize[-1].offset + 1
         return selection.position
 

@@ -70,14 +70,6 @@ class RemoteLog:
             return found
         return None if lost_from is None else TargetLost(lost_from)
 
-    def extend(self, base_offset: int, count: int) -> bool:
-        """Whether a batch landed right behind our previous one, as nearly every batch does."""
-        if base_offset != self.downstream or base_offset < self.floor or base_offset < 0:
-            return False
-        self.downstream += count
-        self.markers = 0
-        return True
-
     def land(
         self, base_offset: int, count: int, before: ProducerSnapshot | None = None
     ) -> Foreign | None:
@@ -139,9 +131,6 @@ class RemoteLog:
         """Add the records of a batch to the offset map. `base_offset` is -1 if the broker sent none."""
         landing = self.landing
         if landing is None:
-            return
-        if batch.runs is None and base_offset >= 0:
-            landing.land(batch.first_offset, base_offset, batch.record_count)
             return
         for upstream, count in batch.runs or ((batch.first_offset, batch.record_count),):
             if base_offset < 0:
