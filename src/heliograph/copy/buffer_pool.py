@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from heliograph.client.fetch.fetcher import Fetcher
 from heliograph.client.produce.producer import Producer
@@ -31,10 +31,7 @@ class BufferPool:
         copies: Collection[Partition],
         fetcher: Fetcher,
         producer: Producer,
-        *,
-        paused: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._paused = paused
         self._bytes = buffer_memory
         self._copies = copies
         self._fetcher = fetcher
@@ -51,8 +48,6 @@ class BufferPool:
             self._release_stalled()
         buffered = self._producer.buffered_bytes
         if self._fetcher.held.bytes >= self._bytes or buffered >= self._bytes:
-            return False
-        if self._paused():
             return False
         return (
             2 * buffered < self._bytes or 2 * (buffered - self._producer.stuck_bytes) < self._bytes

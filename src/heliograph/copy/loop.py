@@ -109,13 +109,10 @@ class CopyLoop:
         self._producers = self._new_producers(offsets or target, transaction)
         self._producer = self._producers.records
         self._reach = ClusterRetry(flow.name, copies)
-        outlet = Outlet(flow.name, target, self._producer, self._reach)
+        # In a lane, other partitions may have batches in a queue: nothing of it is released.
+        releasable = () if lanes else copies
         self._buffers = BufferPool(
-            flow.limits.buffer_memory,
-            () if lanes else copies,  # other partitions may have batches in a queue of a lane
-            self._fetcher,
-            self._producer,
-            paused=lambda: outlet.closed,
+            flow.limits.buffer_memory, releasable, self._fetcher, self._producer
         )
         self._state = BackgroundWriter(
             target.config,
@@ -145,7 +142,7 @@ class CopyLoop:
             syncs=self._syncs,
             snapshots=self._snapshots,
         )
-        self._lane = None if chain is None else self._new_lane(chain, lanes, outlet)
+        self._lane = None if chain is None else self._new_lane(chain, lanes)
         self._recovery = ProducerRecovery(
             flow, probe_client, self._producer, self._snapshots, on_loss=self._on_loss
         )
@@ -176,13 +173,12 @@ class CopyLoop:
             for lease in leases
         ]
 
-    def _new_lane(self, chain: Chain, copies: Sequence[LanePartition], outlet: Outlet) -> Lane:
-        from heliograph.copy.lane.lane import Lane  # most flows have none, and need no numpy
+    def _new_lane(self, chain: Chain, copies: Sequence[LanePartition]) -> Lane:
+        from heliograph.copy.lane.lane import Lane  # most flows have none
 
-        assert self.flow.lane is not None
+        outlet = Outlet(self.flow.name, self._target, self._producer, self._reach)
         return Lane(
             flow=self.flow,
-            settings=self.flow.lane,
             chain=chain,
             copies=copies,
             outlet=outlet,
@@ -344,7 +340,7 @@ class CopyLoop:
             self._reach(self._source, self._gaps.judge)
         rest = self._throttle.wait(self._fetcher.fetched_bytes, time.monotonic())
         self._fetcher.round.smooth = self._throttle.round_bytes
-        if not rest and self._buffers.has_room():
+        if not rest and self._may_fetch():
             self._reach(self._source, self._fetcher.send)
         connections = [*self._fetcher.connections(), *self._producers.connections()]
         idle = self._delivery.wait_seconds(time.monotonic(), _TICK_SECONDS)
@@ -355,6 +351,10 @@ class CopyLoop:
         self._fetcher.pump()
         if time.monotonic() >= self._next_tick:
             self._tick(time.monotonic())
+
+    def _may_fetch(self) -> bool:
+        ending = self._lane is not None and self._lane.outlet.closed  # its transaction
+        return self._buffers.has_room() and not ending
 
     def _tick(self, now: float) -> None:
         """Work that visits every partition. Not done for each response: there may be thousands of both."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from heliograph.client.produce.transactions import Transaction
-from heliograph.config.mirror_config import FlowConfig, LaneConfig
+from heliograph.config.mirror_config import FlowConfig
 from heliograph.copy.delivery import Delivery, LoopParts
 from heliograph.copy.lane.at_least_once import LaneAtLeastOnce
 from heliograph.copy.lane.chain import Chain, TransformChain
@@ -32,7 +32,6 @@ class Lane:
     """Of one copy loop."""
 
     flow: FlowConfig
-    settings: LaneConfig
     chain: Chain
     copies: Sequence[LanePartition]
     outlet: Outlet
@@ -58,13 +57,14 @@ class Lane:
 
     def _rules(self) -> Callable[[LanePartition], Rules]:
         """Heartbeats are MirrorMaker's own records: they measure the flow, and pass as they are."""
-        quarantine = self.flow.quarantine
+        settings, quarantine = self.flow.lane, self.flow.quarantine
+        assert settings is not None
         rules = Rules(
             flow=self.flow.name,
             chain=self.chain,
-            on_error=self.settings.on_error,
+            on_error=settings.on_error,
             quarantine=None if quarantine is None else TopicPartition(quarantine.name, 0),
-            quarantines_oversize=self.settings.quarantines_oversize,
+            quarantines_oversize=settings.quarantines_oversize,
             append_time=self.flow.timestamps is Timestamps.READER,
             most=self.outlet.most,
         )
