@@ -22,10 +22,8 @@ from heliograph.copy import (
     producer_recovery,
     producers,
     target_loss,
-    transactional,
 )
-from heliograph.copy.bookkeeping import offset_syncs
-from heliograph.copy.lane import exactly_once
+from heliograph.copy.bookkeeping import offset_pace, offset_syncs
 from heliograph.model import Gap
 from heliograph.plan.resume import Resumption, resumption
 from heliograph.runtime.flow import observed_flow, partition_gaps, resume_points
@@ -40,7 +38,7 @@ from simulation.state_topic import (
 from simulation.transactional_target import TransactionalWorld
 from simulation.world import Fallback, LoggedGap, World
 
-_WAITING = (log_reader, loop, producers, transactional, exactly_once)
+_WAITING = (log_reader, loop, producers, offset_pace)
 _LONGEST_WAIT = 0.1
 
 

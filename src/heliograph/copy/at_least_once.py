@@ -7,11 +7,11 @@ sequence number, also after a crash (`producer_recovery.py`).
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Collection
 
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.producer import IDENTITY_ERRORS
+from heliograph.copy.bookkeeping.offset_pace import OffsetsBehind
 from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
 from heliograph.copy.foreign_writers import note_foreign_records
 from heliograph.copy.partition import Partition
@@ -21,15 +21,12 @@ from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)
 
-#: How long the end of an epoch waits for acknowledgements, and again for the offsets to be stored.
-_DRAIN_SECONDS = 3.0
-
 
 class AtLeastOnce:
     def __init__(self, parts: LoopParts) -> None:
         self._parts = parts
         self._flow = parts.flow
-        self._next_flush = time.monotonic() + parts.flush_delay()
+        self._pace = OffsetsBehind(parts, self.send, self.mark)
 
     def recover(self, copies: Collection[Partition]) -> list[Partition]:
         return self._parts.recovery.resume_producers(copies)
@@ -75,11 +72,7 @@ class AtLeastOnce:
 
     def tick(self, now: float) -> None:
         self._parts.snapshots.tick(now, self._parts.copies.values())
-        if now >= self._next_flush:
-            self._next_flush = now + self._flow.offset_flush_interval_ms / 1000
-            self.mark()
-        if self._parts.offsets.marked and self._parts.state.settled:
-            self._store()
+        self._pace.tick(now)
 
     def mark(self) -> None:
         copies = self._parts.copies.values()
@@ -87,36 +80,10 @@ class AtLeastOnce:
         self._parts.offsets.mark(copies)
         self._parts.snapshots.write(copies)
 
-    def _store(self) -> None:
-        self._parts.reach(self._parts.producers.offsets.cluster, self._parts.offsets.store)
-
     def finish(self) -> None:
         parts = self._parts
         # Keeps what is queued for the offsets topic: `offset.position` already assumes that it is written.
         parts.producers.records.abandon(parts.copies)
-        self._drain()
-        parts.require_leases()
-        self.mark()
-        parts.state.wait_idle(SIDE_SECONDS)
-        parts.require_leases()
-        if parts.state.settled:
-            self._store()
-        self._drain()
+        self._pace.finish()
         parts.snapshots.write_now(parts.copies.values(), SIDE_SECONDS)
-        if not parts.producers.idle:
-            self._give_up()
-
-    def _drain(self) -> None:
-        self._parts.producers.drain(self.send, time.monotonic() + _DRAIN_SECONDS)
-
-    def _give_up(self) -> None:
-        log.error(
-            "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, and "
-            "records after the stored offsets may be copied again",
-            self._flow.name,
-            _DRAIN_SECONDS,
-        )
-        for copy in self._parts.copies.values():
-            copy.store(None)
-        for connection in self._parts.producers.connections():
-            connection.forget()
+        self._pace.give_up_unless_idle()

@@ -7,29 +7,22 @@ records than the stored offset says.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping
 from functools import partial
 
 from heliograph.client.net.backoff import Backoff
-from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.transactions import Transaction
+from heliograph.copy.bookkeeping.offset_pace import OffsetsWithin
 from heliograph.copy.bookkeeping.written import RecordsWritten
 from heliograph.copy.commits import Commits
 from heliograph.copy.committed_log import CommittedLog
-from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
+from heliograph.copy.delivery import MESSAGE_TOO_LARGE, LoopParts
 from heliograph.copy.foreign_writers import ForeignWriterDetector, note_foreign_records
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.remote_log import Foreign
-from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.errors import BrokerError, ClientError
 from heliograph.model import TopicPartition
-
-#: How long the end of an epoch waits for the last transaction; after half of this time it is aborted.
-_END_SECONDS = 3.0
-#: The offset map is valid once its transaction is committed, so it is written at most this long after it.
-_FLUSH_SECONDS = 1.0
-_WAIT_SECONDS = 0.1
 
 
 class Transactional:
@@ -59,8 +52,7 @@ class Transactional:
             committed=parts.mirrored,
             voided=self._voided,
         )
-        self._flushed = 0
-        self._next_flush = 0.0
+        self._pace = OffsetsWithin(parts, self._commits, self._offsets_backoff)
         self._detector = ForeignWriterDetector(
             parts.probe_client, partial(note_foreign_records, parts.flow.name)
         )
@@ -94,13 +86,8 @@ class Transactional:
         self._detector.suspect(copy, foreign)
 
     def tick(self, now: float) -> None:
-        """Offsets are committed with their records; syncs and the offset map follow."""
         self._parts.snapshots.tick(now, self._parts.copies.values())
-        if self._commits.count != self._flushed and now >= self._next_flush:
-            self._flushed = self._commits.count
-            self._next_flush = now + _FLUSH_SECONDS
-            self._offsets_backoff.reset()
-            self.mark()
+        self._pace.tick(now)
         if self._detector.due(now):
             self._detector.look(now)
 
@@ -109,23 +96,7 @@ class Transactional:
 
     def finish(self) -> None:
         self._producer.abandon(self._parts.copies)
-        self._commits.hurry()
-        began = time.monotonic()
-        while not self._commits.done and time.monotonic() < began + _END_SECONDS:
-            self._parts.require_leases()
-            self.send()
-            wait(self._producer.connections(), self.wait_seconds(time.monotonic(), _WAIT_SECONDS))
-            self._producer.pump()
-            if time.monotonic() > began + _END_SECONDS / 2:
-                self._commits.void_unsettled("the epoch ends")
-        if not self._commits.ended:
-            # Whether it was committed is not known: the next epoch must read the stored offsets.
-            raise HeliographError(
-                f"flow {self._flow.name}: the target did not end the transaction within "
-                f"{_END_SECONDS:.0f} s; resuming from the stored offsets"
-            )
-        self._parts.syncs.flush()
-        self._parts.state.wait_idle(SIDE_SECONDS)
+        self._pace.finish(self.send)
 
     def _voided(self, cause: str, failures: Mapping[Partition, ClientError]) -> None:
         """All partitions go back to their committed position; those that caused the abort wait first."""

@@ -12,7 +12,8 @@ import time
 from collections.abc import Collection
 
 from heliograph.client.produce.partition_queue import ProducerBatch
-from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
+from heliograph.copy.bookkeeping.offset_pace import OffsetsBehind
+from heliograph.copy.delivery import MESSAGE_TOO_LARGE, LoopParts
 from heliograph.copy.lane.outlet import Outlet
 from heliograph.copy.lane.partition import LaneBatch
 from heliograph.copy.lane.target_events import LaneTarget
@@ -23,8 +24,6 @@ from heliograph.model import TopicPartition
 
 log = logging.getLogger(__name__)
 
-#: How long the end of an epoch waits for acknowledgements, and again for the offsets to be stored.
-_DRAIN_SECONDS = 3.0
 _WHOLE_SECONDS = 1.5
 
 
@@ -33,7 +32,7 @@ class LaneAtLeastOnce:
         self._parts = parts
         self._outlet = outlet
         self._target = target
-        self._next_flush = time.monotonic() + parts.flush_delay()
+        self._pace = OffsetsBehind(parts, self.send, self.mark)
 
     def recover(self, copies: Collection[Partition]) -> list[Partition]:
         """The position is known: nothing of the target is read."""
@@ -74,47 +73,17 @@ class LaneAtLeastOnce:
         """Not looked for: a lane may share its remote topics."""
 
     def tick(self, now: float) -> None:
-        if now >= self._next_flush:
-            self._next_flush = now + self._parts.flow.offset_flush_interval_ms / 1000
-            self.mark()
-        if self._parts.offsets.marked and self._parts.state.settled:
-            self._store()
+        self._pace.tick(now)
 
     def mark(self) -> None:
         self._parts.syncs.flush()
         self._parts.offsets.mark(self._parts.copies.values())
 
-    def _store(self) -> None:
-        self._parts.reach(self._parts.producers.offsets.cluster, self._parts.offsets.store)
-
     def finish(self) -> None:
         """What is queued is sent if that takes no long time: of a span that is only half written, all of it
         would be written again."""
-        parts = self._parts
-        parts.producers.drain(self.send, time.monotonic() + _WHOLE_SECONDS)
-        parts.producers.records.abandon(self._outlet.partitions)
-        self._drain()
-        parts.require_leases()
-        self.mark()
-        parts.state.wait_idle(SIDE_SECONDS)
-        parts.require_leases()
-        if parts.state.settled:
-            self._store()
-        self._drain()
-        if not parts.producers.idle:
-            self._give_up()
-
-    def _drain(self) -> None:
-        self._parts.producers.drain(self.send, time.monotonic() + _DRAIN_SECONDS)
-
-    def _give_up(self) -> None:
-        log.error(
-            "flow %s: the target did not acknowledge within %.0f s; the last offsets are not stored, and "
-            "records after the stored offsets are copied again",
-            self._parts.flow.name,
-            _DRAIN_SECONDS,
-        )
-        for copy in self._parts.copies.values():
-            copy.store(None)
-        for connection in self._parts.producers.connections():
-            connection.forget()
+        producers = self._parts.producers
+        producers.drain(self.send, time.monotonic() + _WHOLE_SECONDS)
+        producers.records.abandon(self._outlet.partitions)
+        self._pace.finish()
+        self._pace.give_up_unless_idle()

@@ -5,29 +5,22 @@ The position of a partition is its stored offset, since both are committed toget
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 
 from heliograph.client.net.backoff import Backoff
-from heliograph.client.net.poller import wait
 from heliograph.client.produce.partition_queue import ProducerBatch
 from heliograph.client.produce.transactions import Transaction
+from heliograph.copy.bookkeeping.offset_pace import OffsetsWithin
 from heliograph.copy.commits import Commits
-from heliograph.copy.delivery import MESSAGE_TOO_LARGE, SIDE_SECONDS, LoopParts
+from heliograph.copy.delivery import MESSAGE_TOO_LARGE, LoopParts
 from heliograph.copy.lane.outlet import Outlet
 from heliograph.copy.lane.partition import LanePartition
 from heliograph.copy.lane.target_events import LaneTarget
 from heliograph.copy.lane.written import LaneWritten
 from heliograph.copy.partition import Partition
 from heliograph.copy.state.remote_log import Foreign
-from heliograph.errors import BrokerError, ClientError, HeliographError
+from heliograph.errors import BrokerError, ClientError
 from heliograph.model import TopicPartition
-
-#: How long the end of an epoch waits for the last transaction; after half of this time it is aborted.
-_END_SECONDS = 3.0
-#: The offset map is valid once its transaction is committed, so it is written at most this long after it.
-_FLUSH_SECONDS = 1.0
-_WAIT_SECONDS = 0.1
 
 
 class LaneExactlyOnce:
@@ -58,8 +51,7 @@ class LaneExactlyOnce:
             voided=self._voided,
         )
         self._smaller = False  # aborted only to send the same records in smaller batches
-        self._flushed = 0
-        self._next_flush = 0.0
+        self._pace = OffsetsWithin(parts, self._commits, self._offsets_backoff)
 
     def recover(self, copies: Collection[Partition]) -> list[Partition]:
         self._transaction.start()
@@ -94,34 +86,13 @@ class LaneExactlyOnce:
         """Not looked for: a lane may share its remote topics."""
 
     def tick(self, now: float) -> None:
-        """Offsets are committed with their records; syncs and the offset map follow."""
-        if self._commits.count != self._flushed and now >= self._next_flush:
-            self._flushed = self._commits.count
-            self._next_flush = now + _FLUSH_SECONDS
-            self._offsets_backoff.reset()
-            self.mark()
+        self._pace.tick(now)
 
     def mark(self) -> None:
         self._parts.syncs.flush()
 
     def finish(self) -> None:
-        self._commits.hurry()
-        began = time.monotonic()
-        while not self._commits.done and time.monotonic() < began + _END_SECONDS:
-            self._parts.require_leases()
-            self.send()
-            wait(self._producer.connections(), self.wait_seconds(time.monotonic(), _WAIT_SECONDS))
-            self._producer.pump()
-            if time.monotonic() > began + _END_SECONDS / 2:
-                self._commits.void_unsettled("the epoch ends")
-        if not self._commits.ended:
-            # Whether it was committed is not known: the next epoch must read the stored offsets.
-            raise HeliographError(
-                f"flow {self._flow.name}: the target did not end the transaction within "
-                f"{_END_SECONDS:.0f} s; resuming from the stored offsets"
-            )
-        self._parts.syncs.flush()
-        self._parts.state.wait_idle(SIDE_SECONDS)
+        self._pace.finish(self.send)
 
     def _voided(self, cause: str, failures: Mapping[Partition, ClientError]) -> None:
         """All partitions go back to their committed position; those that caused the abort wait first."""
