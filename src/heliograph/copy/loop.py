@@ -45,7 +45,7 @@ from heliograph.copy.partition import Partition
 from heliograph.copy.producer_recovery import ProducerRecovery
 from heliograph.copy.producers import Producers
 from heliograph.copy.quarantine import Quarantine
-from heliograph.copy.source_events import SourceEvents
+from heliograph.copy.source_events import RawForward, SourceEvents
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.copy.target_events import TargetEvents
 from heliograph.copy.target_loss import TargetLoss
@@ -60,7 +60,6 @@ from heliograph.wire.fetch import FetchedPartition
 if TYPE_CHECKING:
     from heliograph.copy.lane.chain import Chain
     from heliograph.copy.lane.lane import Lane
-    from heliograph.copy.lane.source_events import LaneSource
 
 log = logging.getLogger(__name__)
 
@@ -255,16 +254,19 @@ class CopyLoop:
             began=self._began,
         )
 
-    def _new_source_events(self) -> SourceEvents | LaneSource:
-        if self._lane is not None:
-            return self._lane.source(self._gaps, self._note_progress)
-        return SourceEvents(
+    def _new_source_events(self) -> SourceEvents:
+        raw = RawForward(
             flow=self.flow,
-            copies=self._copies,
             producer=self._producer,
             recovery=self._recovery,
             subscription=self._subscription,
             quarantine=self._quarantine,
+        )
+        return SourceEvents(
+            flow=self.flow,
+            copies=self._copies,
+            forward=raw if self._lane is None else self._lane.forward(),
+            subscription=self._subscription,
             gaps=self._gaps,
             progressed=self._note_progress,
         )

@@ -73,16 +73,7 @@ def prepare(
     """With `quarantine`, records too large for the target become `oversize` instead of a failure."""
     cutter = _Cutter(copy, append_time, subject, quarantine)
     try:
-        selection = select(
-            answer.records,
-            position=copy.position,
-            end=copy.end,
-            aborted=answer.aborted,
-            append_time=append_time,
-        )
-    except CorruptRecords as e:
-        return Prepared([], copy.position, CorruptRecords(f"{subject}: {e}; it is not mirrored"))
-    try:
+        selection = selection_of(copy, answer, append_time=append_time, subject=subject)
         skipped, selection = _skip_landed(copy, cutter, selection)
     except CorruptRecords as e:
         return Prepared([], copy.position, e)
@@ -110,6 +101,22 @@ def prepare(
             selection.control,
         ),
     )
+
+
+def selection_of(
+    copy: Partition, answer: FetchedPartition, *, append_time: bool, subject: str
+) -> Selection:
+    """The batches of a fetch to copy. Raises CorruptRecords if the first one is damaged."""
+    try:
+        return select(
+            answer.records,
+            position=copy.position,
+            end=copy.end,
+            aborted=answer.aborted,
+            append_time=append_time,
+        )
+    except CorruptRecords as e:
+        raise CorruptRecords(f"{subject}: {e}; it is not mirrored") from None
 
 
 def _skip_landed(

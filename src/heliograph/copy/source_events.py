@@ -23,30 +23,58 @@ from heliograph.wire.messages import broker_error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEvents:
-    """Part of one copy loop. `copies` are by source partition; `progressed` is called when records arrive."""
+    """Part of one copy loop. `copies` are by source partition; `forward` prepares records and sends them;
+    `progressed` is called when some arrive."""
 
     flow: FlowConfig
     copies: Mapping[TopicPartition, Partition]
-    producer: Producer
-    recovery: ProducerRecovery
+    forward: Callable[[Partition, FetchedPartition], None]
     subscription: SubscriptionState
-    quarantine: Quarantine
     gaps: GapWatch
     progressed: Callable[[], None]
 
     def fetched(self, answer: FetchedPartition) -> None:
         copy = self.copies[TopicPartition(answer.topic, answer.partition)]
         if answer.error:
-            fetch_failed(self.flow.name, copy, answer.error, self.gaps, self.subscription)
+            self._fetch_failed(copy, answer.error)
             return
         # The response has both; a read_committed consumer can read up to the last stable offset.
         committed = self.flow.isolation_level.wire == 1
         copy.answered(answer.last_stable_offset if committed else answer.high_watermark)
         if answer.records:
             self.progressed()
-            self._forward(copy, answer)
+            self.forward(copy, answer)
 
-    def _forward(self, copy: Partition, answer: FetchedPartition) -> None:
+    def nothing_left(self, ends: Mapping[TopicPartition, int]) -> None:
+        """No record is left below the end of a bounded lease: compaction has removed the rest."""
+        for key, readable in ends.items():
+            copy = self.copies[key]
+            end = copy.lease.end
+            if end is not None and copy.position < end <= readable:
+                copy.read_to(end)
+                self.subscription.obey(copy)
+
+    def _fetch_failed(self, copy: Partition, code: int) -> None:
+        error = broker_error(code, f"{self.flow.name}: {copy.source} at offset {copy.position}")
+        if code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            self.gaps.suspect(copy, str(error))
+        elif error.retriable:
+            self.subscription.mark_retrying(copy, str(error))
+        else:
+            self.subscription.fail(copy, str(error))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawForward:
+    """Batches are sent as they are, where that is possible. Part of one copy loop."""
+
+    flow: FlowConfig
+    producer: Producer
+    recovery: ProducerRecovery
+    subscription: SubscriptionState
+    quarantine: Quarantine
+
+    def __call__(self, copy: Partition, answer: FetchedPartition) -> None:
         prepared = prepare(
             copy,
             answer,
@@ -72,25 +100,3 @@ class SourceEvents:
             self.subscription.fail(copy, str(prepared.failure))
         else:
             self.subscription.obey(copy)
-
-    def nothing_left(self, ends: Mapping[TopicPartition, int]) -> None:
-        """No record is left below the end of a bounded lease: compaction has removed the rest."""
-        for key, readable in ends.items():
-            copy = self.copies[key]
-            end = copy.lease.end
-            if end is not None and copy.position < end <= readable:
-                copy.read_to(end)
-                self.subscription.obey(copy)
-
-
-def fetch_failed(
-    flow: str, copy: Partition, code: int, gaps: GapWatch, subscription: SubscriptionState
-) -> None:
-    """A fetch was answered with an error."""
-    error = broker_error(code, f"{flow}: {copy.source} at offset {copy.position}")
-    if code == ErrorCode.OFFSET_OUT_OF_RANGE:
-        gaps.suspect(copy, str(error))
-    elif error.retriable:
-        subscription.mark_retrying(copy, str(error))
-    else:
-        subscription.fail(copy, str(error))

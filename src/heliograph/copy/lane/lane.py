@@ -1,6 +1,6 @@
 """The parts of a copy loop that a lane has in place of the raw copy's.
 
-fetched ──► LaneSource ──► Outlet ──► producer ──► LaneAtLeastOnce, or LaneExactlyOnce ──► LaneTarget
+fetched ──► LaneForward ─► Outlet ──► producer ──► LaneAtLeastOnce, or LaneExactlyOnce ──► LaneTarget
             chain, spans   open or                                                         landed
                            closed
 """
@@ -17,12 +17,11 @@ from heliograph.copy.delivery import Delivery, LoopParts
 from heliograph.copy.lane.at_least_once import LaneAtLeastOnce
 from heliograph.copy.lane.chain import Chain, TransformChain
 from heliograph.copy.lane.exactly_once import LaneExactlyOnce
+from heliograph.copy.lane.forwarding import LaneForward
 from heliograph.copy.lane.outlet import Outlet
 from heliograph.copy.lane.partition import LanePartition
 from heliograph.copy.lane.preparing import Rules
-from heliograph.copy.lane.source_events import LaneSource
 from heliograph.copy.lane.target_events import LaneTarget
-from heliograph.copy.log_gaps import GapWatch
 from heliograph.copy.subscription import SubscriptionState
 from heliograph.model import Timestamps, TopicPartition
 
@@ -43,16 +42,12 @@ class Lane:
             return LaneAtLeastOnce(parts, self.outlet, self.target)
         return LaneExactlyOnce(parts, transaction, self.copies, self.outlet, self.target)
 
-    def source(self, gaps: GapWatch, progressed: Callable[[], None]) -> LaneSource:
-        return LaneSource(
+    def forward(self) -> LaneForward:
+        return LaneForward(
             self.flow.name,
-            {copy.source: copy for copy in self.copies},
-            isolation=self.flow.isolation_level,
             rules=self._rules(),
             outlet=self.outlet,
             subscription=self.subscription,
-            gaps=gaps,
-            progressed=progressed,
         )
 
     def _rules(self) -> Callable[[LanePartition], Rules]:

@@ -13,6 +13,7 @@ from heliograph.copy.lane.decoding import Decoded, Decoder
 from heliograph.copy.lane.encoding import Encoded, encode_batches
 from heliograph.copy.lane.partition import LaneBatch, LanePartition
 from heliograph.copy.lane.spans import Span
+from heliograph.copy.prepare_batches import selection_of
 from heliograph.errors import CorruptRecords, HeliographError, RecordRejected
 from heliograph.measured import NO_BATCHES, BatchCounts
 from heliograph.mm2.quarantine import Oversize, Quarantined, Untransformed
@@ -20,7 +21,7 @@ from heliograph.model import OnError, TopicPartition
 from heliograph.records.columns import Columns
 from heliograph.records.decode import Record
 from heliograph.records.encode import encode
-from heliograph.records.select import Selection, select
+from heliograph.records.select import Selection
 from heliograph.wire.fetch import FetchedPartition
 
 
@@ -55,15 +56,9 @@ class Carried:
 def carry(copy: LanePartition, answer: FetchedPartition, rules: Rules, now_ms: int) -> Carried:
     subject = f"{rules.flow}: {copy.source}"
     try:
-        selection = select(
-            answer.records,
-            position=copy.position,
-            end=copy.end,
-            aborted=answer.aborted,
-            append_time=rules.append_time,
-        )
+        selection = selection_of(copy, answer, append_time=rules.append_time, subject=subject)
     except CorruptRecords as e:
-        return Carried(failure=CorruptRecords(f"{subject}: {e}; it is not mirrored"))
+        return Carried(failure=e)
     decoder = Decoder(copy.position, copy.end, append_time=rules.append_time, subject=subject)
     found = Carried(epochs=selection.epochs, counts=_counts(selection))
     try:
